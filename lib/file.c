@@ -16,7 +16,8 @@
  * A pipe, a terminal or another device may make its reader wait, or never end: they
  * are refused, and opening them does not wait either.
  *
- * Return: a stream for fclose(), or NULL.
+ * Return: a stream for fclose(), or NULL with errno, of which EINVAL means that it is
+ * no regular file.
  */
 FILE *srpol_file_open(const char *path, struct srpol_error *err)
 {
@@ -30,11 +31,14 @@ FILE *srpol_file_open(const char *path, struct srpol_error *err)
 	if (file)
 		return file;
 	code = errno;
-	if (fd >= 0 && st.st_mode && !S_ISREG(st.st_mode))
-		srpol_error_set(err, -EINVAL, "no regular file");
-	else
+	if (fd >= 0 && st.st_mode && !S_ISREG(st.st_mode)) {
+		code = EINVAL;
+		srpol_error_set(err, -code, "no regular file");
+	} else {
 		srpol_error_set(err, -code, "%s", strerror(code));
+	}
 	if (fd >= 0)
 		close(fd);
+	errno = code;
 	return NULL;
 }

@@ -114,25 +114,29 @@ int words_check(const json_t *o, const char * const *keys,
  * @file: name of the file, which @err begins with
  * @err: error message
  *
- * Return: the value, or NULL.
+ * Return: the value, or NULL with errno: EINVAL if it will not be read as it is.
  */
 json_t *words_load(const char *file, struct srpol_error *err)
 {
 	struct srpol_error why = {};
 	FILE *in = srpol_file_open(file, &why);
 	json_error_t at;
+	bool is_read;
 	json_t *o;
 
 	if (!in) {
-		srpol_error_set(err, -EINVAL, "%s: %s", file, why.text);
+		srpol_error_set(err, -errno, "%s: %s", file, why.text);
 		return NULL;
 	}
 	o = json_loadf(in, JSON_REJECT_DUPLICATES, &at);
+	is_read = !ferror(in);
 	fclose(in);
-	if (!o)
-		srpol_error_set(err, -EINVAL, "%s: line %d: %s", file, at.line,
-				at.text);
-	return o;
+	if (o)
+		return o;
+	srpol_error_set(err, -EINVAL, "%s: line %d: %s", file, at.line, at.text);
+	errno = !is_read ? EIO : json_error_code(&at) == json_error_out_of_memory ? ENOMEM :
+		EINVAL;
+	return NULL;
 }
 
 /**

@@ -92,6 +92,8 @@ static void take(struct engine *e, const struct vec *words)
  * feed_read() - read the feed, if there is one
  * @e: the engine; unchanged if the feed is wrong
  * @err: message on failure
+ *
+ * Return: 0 or a negative errno: -EINVAL or -EFBIG if the file will not be read as it is.
  */
 int feed_read(struct engine *e, struct srpol_error *err)
 {
@@ -113,13 +115,13 @@ int feed_read(struct engine *e, struct srpol_error *err)
 				       file, SIZE_MAX_BYTES);
 	o = words_load(file, err);
 	if (!o)
-		return -EINVAL;
+		return -errno;
 	ret = read_links(e, json_object_get(o, "links"), &words, &why);
 	if (!ret)
 		take(e, &words);
 	vec_free(&words);
 	json_decref(o);
-	return ret ? srpol_error_set(err, ret, "%s: %s", file, why.text) : 0;
+	return ret ? srpol_error_set(err, -EINVAL, "%s: %s", file, why.text) : 0;
 }
 
 /* By its ctime, which others cannot set. */
@@ -165,19 +167,25 @@ static bool is_seen(const struct look *now)
 	return is_same(now, &seen) && !seen.is_fresh;
 }
 
-/* The same file may be read once more, in vain: what is wrong with it is told once. */
+/*
+ * The same file may be read once more, in vain: what is wrong with it is told once. It was
+ * not seen if it could not be read, for want of a descriptor, say.
+ */
 static void read_or_tell(void)
 {
 	static struct srpol_error said;
 	const struct look before = seen;
 	struct srpol_error err = {};
+	int ret;
 
 	/* before it is read: a change meanwhile is one */
 	seen = see();
 	last = seen;
-	if (feed_read(engine, &err) && !(is_same(&seen, &before) && !strcmp(err.text, said.text)))
+	ret = feed_read(engine, &err);
+	if (ret && !(is_same(&seen, &before) && !strcmp(err.text, said.text)))
 		log_error("%s; what was in force stays", err.text);
 	said = err;
+	seen.is_fresh |= ret && ret != -EINVAL && ret != -EFBIG;
 }
 
 static void unwatch(void)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -479,6 +480,32 @@ static void test_unwatched(void **state)
 	unlink("feed.json");
 }
 
+/* What could not be read as there were no more descriptors is read when there are. */
+static void test_unread(void **state)
+{
+	struct rlimit none, before;
+
+	feed_start(&engine);
+	put("feed.json", "{ \"links\": [ { \"capacity\": 5 } ] }");
+	wait_for(3);
+	write_file("feed.json", "{ \"links\": [ { \"capacity\": 60 } ] }");
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	none = (struct rlimit){ .rlim_cur = 0, .rlim_max = before.rlim_max };
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	/* poll() would take none either */
+	watch->ready(watch, 0);
+	wait_for(3);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_int_equal(capacity, 5);
+	assert_int_equal(errors, 1);
+	wait_for(1);
+	assert_int_equal(capacity, 60);
+	reads = 0;
+	wait_for(3);
+	assert_int_equal(reads, 0);
+	unlink("feed.json");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -492,6 +519,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_tick, set_up, end),
 		cmocka_unit_test_setup_teardown(test_fresh, set_up, end),
 		cmocka_unit_test_setup_teardown(test_unwatched, set_up, end),
+		cmocka_unit_test_setup_teardown(test_unread, set_up, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
