@@ -250,6 +250,9 @@ static void begin_anew(void)
 
 static void campaigned(void *data, const struct store_reply *reply)
 {
+	/* if not by this one, by one whose reply was lost */
+	bool is_ours = reply->n && reply->kvs[0].lease == lease && lease;
+
 	asking = false;
 	if (leaving)
 		return;
@@ -258,15 +261,13 @@ static void campaigned(void *data, const struct store_reply *reply)
 		return;
 	}
 	/* it was late: to begin with a lease that is over would be for nothing */
-	if (reply->succeeded && now_ns() - kept_ns > lasts_ns())
+	if ((reply->succeeded || is_ours) && now_ns() - kept_ns > lasts_ns())
 		begin_anew();
 	else if (reply->succeeded)
 		lead(reply->revision);
-	else if (reply->n && reply->kvs[0].lease == lease && lease &&
-		 reply->kvs[0].create == left)
+	else if (is_ours && reply->kvs[0].create == left)
 		begin_anew();
-	else if (reply->n && reply->kvs[0].lease == lease && lease)
-		/* it was written, but the reply was lost */
+	else if (is_ours)
 		lead(reply->kvs[0].create);
 	else
 		taken = reply->n;

@@ -32,7 +32,7 @@ static uint64_t revision, granted;	/* the last lease */
 static uint64_t leased, key, key_lease;	/* those there are; when @key was created */
 static uint32_t granted_s;
 static struct mirror *mirror;
-static bool holds;
+static bool holds, holds_txn;
 static unsigned int lost_revokes;	/* so many that are to come */
 static uint64_t answer_takes, plan_takes;
 static store_reply_fn held;	/* callback of an answer that is late */
@@ -157,7 +157,7 @@ static void txn(struct store *store, const struct store_txn *t, store_reply_fn f
 		r.kvs = &kv;
 		r.n = 1;
 	}
-	if (holds)
+	if (holds || holds_txn)
 		held = fn;
 	else
 		fn(data, &r);
@@ -312,10 +312,11 @@ static void test_error_first(void **state)
 }
 
 /* It answers somebody at length, and hears only then that it leads. */
-static void test_late_answer(void **state)
+static void answer_late(bool after_lost)
 {
-	struct store_kv gone = { .key = "leader" };
-	struct store_reply r = { .succeeded = true };
+	struct store_kv gone = { .key = "leader" }, kv = { .key = "leader", .value = "" };
+	struct store_reply r = { .succeeded = true }, error = { .error = -EIO };
+	store_reply_fn lost;
 
 	pass(30 * MINUTE_NS);
 	assert_int_equal(granted_s, LEASE_S);
@@ -330,8 +331,20 @@ static void test_late_answer(void **state)
 	mirror->set(NULL, &gone);
 	mirror->end(NULL);
 	assert_non_null(held);
+	if (after_lost) {
+		lost = held;
+		held = NULL;
+		holds = false;
+		holds_txn = true;
+		lost(NULL, &error);
+		pass(NS_PER_SEC);
+		assert_non_null(held);
+		kv.create = key;
+		kv.lease = key_lease;
+		r = (struct store_reply){ .kvs = &kv, .n = 1 };
+	}
 	compute(20 * NS_PER_SEC);
-	holds = false;
+	holds = holds_txn = false;
 	r.revision = key;
 	reason[0] = '\0';
 	held(NULL, &r);
@@ -341,6 +354,17 @@ static void test_late_answer(void **state)
 	assert_leads();
 	assert_string_equal(reason, "");
 	assert_int_equal(granted_s, LEASE_S);
+}
+
+static void test_late_answer(void **state)
+{
+	answer_late(false);
+}
+
+/* The same, after the first answer was lost. */
+static void test_late_second(void **state)
+{
+	answer_late(true);
 }
 
 /* Its key is there as long as its lease: it does not wait for a quarter of that. */
@@ -543,6 +567,7 @@ int main(void)
 		cmocka_unit_test(test_standby),
 		cmocka_unit_test(test_error_first),
 		cmocka_unit_test(test_late_answer),
+		cmocka_unit_test(test_late_second),
 		cmocka_unit_test(test_fenced),
 		cmocka_unit_test(test_revoke_lost),
 		cmocka_unit_test(test_stopped),
