@@ -49,6 +49,7 @@ static int run(const struct srpol_links *links, struct srpol_error *err)
 	causes_begin(links);
 	if (!ret)
 		ledger_hide_waiting(&ledger);
+	workload_plans(true);
 	if (!ret && inputs_jobs_changed()) {
 		workload_free(&forecast);
 		ret = workload_read(WORKLOAD_FORECAST, NULL, &forecast);
@@ -61,6 +62,7 @@ static int run(const struct srpol_links *links, struct srpol_error *err)
 				       forecast.demands.list,
 				       forecast.demands.n, err) ?:
 	      whole_plan(&fabricd.planner, links, &ledger, &plan);
+	workload_plans(false);
 	srpol_links_free(left);
 	srpol_links_free(part);
 	ledger_free(&ledger);

@@ -399,6 +399,7 @@ enum workload_part {
 	WORKLOAD_FLOWS,
 };
 
+void workload_plans(bool is);
 int workload_read(enum workload_part part, const struct tenant *of,
 		  struct workload *w);
 double workload_end(const struct workload *w, uint32_t job,

@@ -10,6 +10,8 @@
 
 #define NO_TENANT	1	/* color of demands without a tenant */
 
+static bool plans;	/* what is read becomes the plan, not an answer */
+
 /**
  * job_names() - split a job's key into names
  * @job: job
@@ -74,15 +76,23 @@ static bool is_wanted(enum workload_part part, const struct tenant *of,
 	return part == WORKLOAD_SLICED || !sliced;
 }
 
+/**
+ * workload_plans() - whether what is read from now on is for the plan that comes into force
+ * @is: it is; otherwise for an answer, or for what would be
+ */
+void workload_plans(bool is)
+{
+	plans = is;
+}
+
 /*
  * Valid by itself, but not together with others. Answers are about more jobs than any part
- * of the plan is, so what they have no room for may well be planned for.
+ * of the plan is, or about other ones, so what they leave out may well be planned for.
  */
 static void note_left_out(enum workload_part part, struct input *job, bool is_left_out,
 			  const struct srpol_error *err)
 {
-	/* an engine that does not lead may be asked what would be, and plans nothing */
-	if (part == WORKLOAD_ALL || part == WORKLOAD_JOBS || !fabricd.term)
+	if (part == WORKLOAD_ALL || part == WORKLOAD_JOBS || !plans)
 		return;
 	if (is_left_out && !job->left_out)
 		log_error("%s is not planned for: %s", job->key, err->text);

@@ -10,7 +10,7 @@
 
 #define MOST	10	/* demands that are read at once */
 
-struct fabricd fabricd = { .term = 1 };
+struct fabricd fabricd;
 static bool paths[1];
 static const struct tenant red = { .name = "red", .color = 7, .allowed = paths };
 static const struct tenant green = { .name = "green", .color = 8 };
@@ -106,6 +106,13 @@ static void test_answer(void **state)
 	assert_int_equal(demands_of(WORKLOAD_ALL), 7);
 	assert_int_equal(demands_of(WORKLOAD_JOBS), 7);
 	assert_int_equal(told, 0);
+	/* nor has an answer other jobs in its parts */
+	workload_plans(false);
+	jobs[1].len = 3;
+	assert_int_equal(demands_of(WORKLOAD_FORECAST), 7);
+	assert_int_equal(demands_of(WORKLOAD_SLICED), 3);
+	assert_int_equal(demands_of(WORKLOAD_FLOWS), 0);
+	workload_plans(true);
 }
 
 /* One that is left out of the plan is told once, whatever is asked meanwhile. */
@@ -122,13 +129,13 @@ static void test_plan(void **state)
 	assert_int_equal(demands_of(WORKLOAD_ALL), 10);
 	assert_int_equal(demands_of(WORKLOAD_FORECAST), 7);
 	assert_int_equal(told, 1);
-	/* it is in no epoch, and an engine that does not lead says nothing of all this */
+	/* it is in no epoch, and answers say nothing of all this */
 	assert_int_equal(jobs[1].epoch, 0);
-	fabricd.term = 0;
+	workload_plans(false);
 	jobs[0].len = 1;
 	assert_int_equal(demands_of(WORKLOAD_FORECAST), 8);
 	assert_true(jobs[1].left_out);
-	fabricd.term = 1;
+	workload_plans(true);
 	jobs[0].len = 7;
 	/* there is room, and then there is none once more */
 	jobs[0].len = 1;
@@ -154,6 +161,13 @@ static void test_other_function(void **state)
 	assert_int_equal(demands_of(WORKLOAD_FORECAST), 2);
 	assert_int_equal(told, 1);
 	assert_true(!jobs[0].left_out && jobs[1].left_out);
+	/* it may be planned for by now, but an answer is not in force */
+	workload_plans(false);
+	jobs[1].via = 0;
+	assert_int_equal(demands_of(WORKLOAD_FORECAST), 4);
+	assert_true(jobs[1].left_out);
+	jobs[1].via = 3;
+	workload_plans(true);
 	/* one with bandwidth has its paths all the same */
 	jobs[1].left_out = false;
 	is_told = true;
@@ -167,6 +181,12 @@ static void test_other_function(void **state)
 	green_is_there = false;
 }
 
+static int set_up(void **state)
+{
+	workload_plans(true);
+	return 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -175,5 +195,5 @@ int main(void)
 		cmocka_unit_test(test_other_function),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, set_up, NULL);
 }
