@@ -195,6 +195,7 @@ static int take(struct follower *follower, const struct follow_plan *plan,
 	bool anew = backup_changes(index_of(follower->plan), index_of(plan));
 
 	follower->plan = plan;
+	watch_hear();
 	return weigh_all(anew, err) ?:
 	       (!reconcile_done() || anew) && started ? reconcile(engine, err) : 0;
 }

@@ -302,6 +302,7 @@ int watch_start(struct engine *engine, struct srpol_error *err);
 bool watch_reconnect(void);
 void watch_look(bool whole);
 void watch_look_later(void);
+void watch_hear(void);
 
 /* blackhole.c */
 void blackhole_set(const struct in6_addr *sid, bool there);

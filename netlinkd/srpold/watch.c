@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <libmnl/libmnl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 
 #define SETTLE_NS	(50 * NS_PER_MS)
 #define LATER_NS	(3000 * NS_PER_MS)
+#define HEAR_MOST	64
 
 static struct engine *engine;
 static struct source events, settle = { .fd = -1 };
@@ -148,6 +150,19 @@ static void read_events(struct source *source, uint32_t what)
 	/* events were lost, or the module went and all objects with it: check everything */
 	if (ret == -ENOBUFS || ret == -ENODEV)
 		watch_look(true);
+}
+
+/**
+ * watch_hear() - read events that are there, so that what is known of the module is what it is
+ */
+void watch_hear(void)
+{
+	struct pollfd wait = { .fd = events.fd, .events = POLLIN };
+	int i;
+
+	/* others may change it all the time */
+	for (i = 0; i < HEAR_MOST && poll(&wait, 1, 0) > 0; i++)
+		read_events(&events, 0);
 }
 
 /**

@@ -31,6 +31,7 @@ static unsigned int transactions;
 static bool done;			/* the last one, not refused */
 static bool refused;
 static int refusal;
+static bool is_behind;
 static unsigned int fetched;		/* how often plans were read again */
 static uint32_t lacking;		/* host that cannot be followed, as a descriptor lacks */
 static int unusable;			/* why the bus's files are */
@@ -181,6 +182,11 @@ void watch_look_later(void)
 {
 }
 
+void watch_hear(void)
+{
+	done &= !is_behind;
+}
+
 void limits_soon(void)
 {
 }
@@ -239,7 +245,7 @@ static int set_up(void **state)
 	first = second = (struct follow_plan){};
 	third = (struct follow_plan){ .head.epoch = 3 };
 	saved = transactions = fetched = starts = built = told = 0;
-	refused = done = has_backup = false;
+	refused = done = has_backup = is_behind = false;
 	refusal = -EBUSY;
 	lacking = SRPOL_NONE;
 	unusable = 0;
@@ -387,6 +393,9 @@ static void test_lacks(void **state)
 	assert_int_equal(apply(&first), -EBUSY);
 	refused = false;
 	assert_int_equal(apply(&first), 0);
+	/* nor heard */
+	is_behind = refused = true;
+	assert_int_equal(apply(&second), -EBUSY);
 }
 
 /* The alarm rings after as many seconds, the plan is read, and applied or refused. */

@@ -25,6 +25,7 @@ static struct alarm *later;
 static struct nlmsghdr heard;
 static uint8_t heard_cmd;
 static int heard_ret;
+static int event_fd = -1;
 static bool refused;		/* what the engine wants */
 static bool is_loaded;
 static uint16_t family;
@@ -50,7 +51,7 @@ int srpol_genl_listen(struct srpol_genl *g, struct srpol_error *err)
 
 int srpol_genl_fd(const struct srpol_genl *g)
 {
-	return -1;
+	return event_fd;
 }
 
 int srpol_genl_receive(struct srpol_genl *g, srpol_msg_cb cb, void *data)
@@ -304,6 +305,33 @@ static void test_refused(void **state)
 	assert_true(reconcile_done());
 }
 
+/* What the module has told, but nobody has read yet. */
+static void test_behind(void **state)
+{
+	int end[2];
+
+	assert_int_equal(pipe(end), 0);
+	event_fd = end[0];
+	assert_int_equal(watch_start(&engine, NULL), 0);
+	event_fd = -1;
+	heard_cmd = SRPOL_CMD_POLICY_DEL;
+	heard_ret = 0;
+	heard.nlmsg_pid = OTHER;
+	watch_hear();
+	assert_true(reconcile_done());
+	/* nor do its own changes count, nor is there an end where others change it all the time */
+	heard.nlmsg_pid = OWN;
+	assert_int_equal(write(end[1], "", 1), 1);
+	watch_hear();
+	assert_true(reconcile_done());
+	heard.nlmsg_pid = OTHER;
+	watch_hear();
+	assert_false(reconcile_done());
+	assert_true(look());
+	close(end[0]);
+	close(end[1]);
+}
+
 /* Others have deleted objects, and what restores them is refused. */
 static void test_changed(void **state)
 {
@@ -398,6 +426,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_refused, set_up),
+		cmocka_unit_test_setup(test_behind, set_up),
 		cmocka_unit_test_setup(test_changed, set_up),
 		cmocka_unit_test_setup(test_others, set_up),
 		cmocka_unit_test_setup(test_same, set_up),
