@@ -22,6 +22,9 @@
  * @lines: line of each request in the file
  * @file: name of the file
  * @line: line that is being read
+ * @first: first line of the command, which may be continued
+ * @undone: before this line all was carried out, apart from the transaction; 0: nothing
+ * @is_apart: so will this one be
  */
 static struct {
 	bool active;
@@ -30,6 +33,9 @@ static struct {
 	struct vec lines;
 	const char *file;
 	unsigned int line;
+	unsigned int first;
+	unsigned int undone;
+	bool is_apart;
 } collection = { .lines = VEC_INIT(unsigned int) };
 
 /**
@@ -46,6 +52,8 @@ int batch_add(const struct nlmsghdr *nlh, unsigned int line)
 	if (err)
 		return refused(err, NULL);
 	*(unsigned int *)vec_add(&collection.lines) = line;
+	/* a command that shows something first may wait for the rest after all */
+	collection.is_apart = false;
 	return EXIT_OK;
 }
 
@@ -56,6 +64,8 @@ int batch_add(const struct nlmsghdr *nlh, unsigned int line)
  */
 int batch_commit(void)
 {
+	char done[64] = "nothing was changed";
+
 	const unsigned int *line = collection.lines.data;
 	struct srpol_error error = {};
 	int err;
@@ -65,9 +75,12 @@ int batch_commit(void)
 	err = srpol_batch_send(&genl, &collection.batch, &error);
 	if (err) {
 		refused(err, &error);
+		if (collection.undone > 1)
+			snprintf(done, sizeof(done), "only what is before line %u was carried out",
+				 collection.undone);
 		if (error.request < collection.lines.n && line[error.request])
-			fprintf(stderr, "Command failed %s:%u, nothing was changed\n",
-				collection.file, line[error.request]);
+			fprintf(stderr, "Command failed %s:%u, %s\n",
+				collection.file, line[error.request], done);
 	}
 	srpol_batch_free(&collection.batch);
 	vec_free(&collection.lines);
@@ -81,11 +94,17 @@ int batch_commit(void)
  */
 int batch_flush(void)
 {
+	int err;
+
 	if (!collection.active)
 		return EXIT_OK;
 	if (collection.take)
 		return complain("this command has no place in such a file");
-	return batch_commit();
+	err = batch_commit();
+	if (!err)
+		collection.undone = collection.first;
+	collection.is_apart = !err;
+	return err;
 }
 
 /**
@@ -215,17 +234,23 @@ static int run_lines(FILE *file, const char *name, bool force)
 	size_t size = 0;
 
 	collection.line = 0;
-	while ((got = read_line(file, &line, &size, &collection.line)) > 0) {
+	collection.first = 1;
+	for (; (got = read_line(file, &line, &size, &collection.line)) > 0;
+	     collection.first = collection.line + 1) {
 		struct args args = { .argv = argv };
 
+		collection.is_apart = false;
 		args.argc = split(line, argv, BATCH_WORDS);
 		if (!args.argc)
 			continue;
 		err = args.argc < 0 ?
 		      complain("unbalanced quotes or too many words") :
 		      run_line(&args);
-		if (!err)
+		if (!err) {
+			if (collection.is_apart)
+				collection.undone = collection.line + 1;
 			continue;
+		}
 		fprintf(stderr, "Command failed %s:%u\n", name,
 			collection.line);
 		ret = err;
@@ -256,6 +281,7 @@ int collect_file(const char *name, request_taker take)
 	if (!file)
 		return complain("%s: %s", name, strerror(errno));
 	collection.active = true;
+	collection.undone = 0;
 	collection.take = take;
 	collection.file = name;
 	err = run_lines(file, name, false);
@@ -281,7 +307,11 @@ int run_batch(const char *name, bool force)
 		err = collect_file(name, NULL);
 		if (!err)
 			return batch_commit();
-		fputs("The transaction was not carried out\n", stderr);
+		if (collection.undone > 1)
+			fprintf(stderr, "What is before line %u was carried out\n",
+				collection.undone);
+		else
+			fputs("The transaction was not carried out\n", stderr);
 		return err;
 	}
 	file = strcmp(name, "-") ? fopen(name, "re") : stdin;

@@ -62,10 +62,12 @@ def apart():
     "batch: what is no request to the module ends the transaction; no replace in one"
     forget()
     srpol(batch="path add 1 segs fc00::1\ntopology generate hosts 1 nic-rate 1G\n"
-                "path del 99\n", status=REFUSED, error="failed -:3, nothing")
+                "path del 99\n", status=REFUSED,
+          error="failed -:3, only what is before line 3 was carried out\n")
     eq([o["id"] for o in show("path")], [1], "what came before it is done")
     srpol(batch="path add 2 segs fc00::2\nengine show socket /nonexistent\n",
-          status=REFUSED, error="does not run")
+          status=REFUSED, error="(?s)does not run.*"
+          "\nonly what is before line 2 was carried out\n")
     eq([o["id"] for o in show("path")], [1, 2], "likewise")
     with tempfile.NamedTemporaryFile("w") as f:
         f.write("path add 3 segs fc00::3\n")
