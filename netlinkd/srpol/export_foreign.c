@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /* srpol export for other software: FRR, SONiC, iproute2. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "export.h"
 
 #define INDEX_STEP	10	/* numbering of SIDs in FRR and SONiC */
 #define IP_WEIGHT_MAX	256	/* largest weight of a next hop */
+#define SID_DEVICE	"srpol-sids"	/* for routes to SIDs */
 
 /* Text of an address in a static buffer; the last four remain valid. */
 const char *addr(const void *a)
@@ -34,6 +36,15 @@ static const char *list_name(uint32_t path)
 	return buf;
 }
 
+/* FRR takes one word as a name. */
+static void frr_name(const char *name)
+{
+	printf("   name ");
+	for (; *name; name++)
+		putchar(*name == ' ' ? '-' : *name);
+	putchar('\n');
+}
+
 /*
  * One candidate-path line per segment list: in SONiC's FRR, several of the same
  * preference share the traffic by weight. Upstream FRR keeps only one of them.
@@ -46,7 +57,7 @@ static void frr_policy(const struct policy_info *policy)
 	printf("  policy color %u endpoint %s\n", policy->color,
 	       addr(&policy->endpoint));
 	if (policy->name[0])
-		printf("   name %s\n", policy->name);
+		frr_name(policy->name);
 	for (i = 0; i < policy->n_candidates; i++) {
 		cand = &policy->candidates[i];
 		for (j = 0; j < cand->n_lists; j++)
@@ -251,6 +262,16 @@ static uint32_t ip_weight(const struct candidate_info *cand, uint32_t weight)
 	return part ?: 1;
 }
 
+/* Says of a segment list that it cannot be used now, as no route would find out. */
+static bool ip_is_down(const struct path_info *path)
+{
+	if (path->state == SRPOL_PATH_STATE_UP)
+		return false;
+	printf("# segment list %u left out: %s\n", path->id,
+	       srpol_name_of(srpol_path_reasons, path->reason));
+	return true;
+}
+
 /* Prints the active candidate path of a policy as a route to the prefix. */
 static void ip_route(const struct endpoint_info *ep,
 		     const struct policy_info *policy, const struct vec *paths)
@@ -258,22 +279,31 @@ static void ip_route(const struct endpoint_info *ep,
 	const struct candidate_info *cand = NULL;
 	const struct path_info *path;
 	bool v4 = IN6_IS_ADDR_V4MAPPED(&ep->prefix);
-	uint32_t i;
+	uint32_t i, n = 0;
+	bool *is_used;
 
 	for (i = 0; i < policy->n_candidates; i++)
 		if (policy->candidates[i].active)
 			cand = &policy->candidates[i];
-	if (!cand)
-		return;
-	printf("ip %s route replace %s", v4 ? "-4" : "-6",
-	       prefix(&ep->prefix, ep->len));
-	for (i = 0; i < cand->n_lists; i++) {
+	is_used = calloc(cand ? cand->n_lists + 1 : 1, sizeof(*is_used));
+	if (!is_used)
+		abort();
+	for (i = 0; cand && i < cand->n_lists; i++) {
 		path = find_path(paths, cand->lists[i].path);
-		if (path && cand->lists[i].weight)
-			ip_nexthop(path, cand->n_lists > 1, v4,
-				   ip_weight(cand, cand->lists[i].weight));
+		is_used[i] = path && cand->lists[i].weight && !ip_is_down(path);
+		n += is_used[i];
 	}
-	printf(" # color %u\n", policy->color);
+	if (n)
+		printf("ip %s route replace %s", v4 ? "-4" : "-6",
+		       prefix(&ep->prefix, ep->len));
+	else
+		printf("# no route to %s: no segment list is up", prefix(&ep->prefix, ep->len));
+	for (i = 0; cand && i < cand->n_lists; i++)
+		if (is_used[i])
+			ip_nexthop(find_path(paths, cand->lists[i].path), n > 1, v4,
+				   ip_weight(cand, cand->lists[i].weight));
+	printf(n ? " # color %u\n" : ", color %u\n", policy->color);
+	free(is_used);
 }
 
 /* Name of a behavior in "ip route", NULL if the kernel does not have it. */
@@ -295,6 +325,26 @@ static const char *ip_action(const struct sid_info *sid)
 	}
 }
 
+/*
+ * A route to a SID needs a device, no matter which: but by lo, packets are rejected as
+ * unreachable.
+ */
+static void ip_sid_device(void)
+{
+	puts("ip link show dev " SID_DEVICE " >/dev/null 2>&1 ||"
+	     " ip link add " SID_DEVICE " type dummy");
+	puts("ip link set " SID_DEVICE " up");
+}
+
+/* What seg6local does not do as srpol does it. */
+static void ip_sid_lacks(const struct sid_info *sid)
+{
+	if (sid->behavior == SRPOL_BEHAVIOR_END_DT6)
+		printf(" # only for addresses of this host");
+	if (sid->decaps && sid->dscp_mode == SRPOL_DSCP_MODE_UNIFORM)
+		printf(" # seg6local keeps the inner DSCP");
+}
+
 static void ip_sid(const struct sid_info *sid)
 {
 	const char *action = ip_action(sid);
@@ -310,8 +360,38 @@ static void ip_sid(const struct sid_info *sid)
 	if (sid->block_len)
 		printf(" lblen %u nflen %u", sid->block_len,
 		       sid->prefix_len - sid->block_len);
-	puts(sid->decaps && sid->dscp_mode == SRPOL_DSCP_MODE_UNIFORM ?
-	     " dev lo # seg6local keeps the inner DSCP" : " dev lo");
+	printf(" dev " SID_DEVICE);
+	ip_sid_lacks(sid);
+	puts("");
+}
+
+/*
+ * A policy's own endpoint is one of its destinations, unless a steering prefix says
+ * otherwise; a route for all that has no other would be the default route.
+ */
+static void ip_own_route(const struct policy_info *policy, const struct all *all)
+{
+	struct endpoint_info own = { .prefix = policy->endpoint, .len = 128 };
+	const struct endpoint_info *ep;
+	const struct path_info *path;
+
+	/* packets to it are looked up again once they are encapsulated */
+	vec_for_each(path, &all->paths)
+		if (!memcmp(&path->sids[0], &policy->endpoint, sizeof(policy->endpoint))) {
+			printf("# no route for color %u endpoint %s, it is the first SID of segment list %u\n",
+			       policy->color, addr(&policy->endpoint), path->id);
+			return;
+		}
+	if (IN6_IS_ADDR_UNSPECIFIED(&policy->endpoint)) {
+		printf("# no route for color %u endpoint ::, it would be the default route\n",
+		       policy->color);
+		return;
+	}
+	vec_for_each(ep, &all->endpoints)
+		if (ep->len == own.len &&
+		    !memcmp(&ep->prefix, &own.prefix, sizeof(own.prefix)))
+			return;
+	ip_route(&own, policy, &all->paths);
 }
 
 void export_iproute2(const struct all *all)
@@ -319,6 +399,7 @@ void export_iproute2(const struct all *all)
 	const struct endpoint_info *ep;
 	const struct policy_info *policy;
 	const struct sid_info *sid;
+	bool has_sids = false;
 
 	puts("# routes know no rules: of several colors the last one counts");
 	puts("# weights above 256 are a part of the greatest one");
@@ -329,6 +410,12 @@ void export_iproute2(const struct all *all)
 			if (!memcmp(&ep->address, &policy->endpoint,
 				    sizeof(ep->address)))
 				ip_route(ep, policy, &all->paths);
+	vec_for_each(policy, &all->policies)
+		ip_own_route(policy, all);
+	vec_for_each(sid, &all->sids)
+		has_sids |= ip_action(sid) != NULL;
+	if (has_sids)
+		ip_sid_device();
 	vec_for_each(sid, &all->sids)
 		ip_sid(sid);
 }

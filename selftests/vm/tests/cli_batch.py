@@ -67,8 +67,20 @@ def apart():
     eq([o["id"] for o in show("path")], [1], "what came before it is done")
     srpol(batch="path add 2 segs fc00::2\nengine show socket /nonexistent\n",
           status=REFUSED, error="(?s)does not run.*"
-          "\nonly what is before line 2 was carried out\n")
+          "\nWhat is before line 2 was carried out\n")
     eq([o["id"] for o in show("path")], [1, 2], "likewise")
+    # it shows something to itself, but waits for the rest
+    srpol(batch="policy add color 5 endpoint fd00::5 candidate segment-list 1\n")
+    candidate = "policy candidate add color 5 endpoint fd00::5 preference 200 segment-list 2\n"
+    srpol(batch=candidate + "path del 99\n", status=REFUSED,
+          error="failed -:2, nothing was changed\n")
+    srpol(batch="path add 7 segs fc00::7\n" + candidate + "path del 99\n", status=REFUSED,
+          error="failed -:3, only what is before line 2 was carried out\n")
+    eq([o["id"] for o in show("path")], [1, 2, 7], "paths")
+    eq(len(show("policy")[0]["candidates"]), 1, "candidates")
+    srpol(batch="policy del color 5 endpoint fd00::5\npath del 7\n")
+    srpol(batch="engine show socket \\\n/nonexistent\n", status=REFUSED,
+          error="(?s)does not run.*\nThe transaction was not carried out\n")
     with tempfile.NamedTemporaryFile("w") as f:
         f.write("path add 3 segs fc00::3\n")
         f.flush()
@@ -296,9 +308,12 @@ def exports():
        [{"prefix": "fcbb:bb00:a::", "block_len": "32", "node_len": "16",
          "func_len": "0"}], "sonic locators")
     commands = srpol("export", "iproute2")
-    match(commands, "ip -4 route replace 10.0.0.0/8 nexthop encap seg6 mode "
-          "encap segs fc00::1,fc00::2,fc00::3 dev u0 weight 3 nexthop",
-          "iproute2 route")
+    match(commands, r"(?m)^ip -4 route replace 10.0.0.0/8 encap seg6 mode "
+          r"encap.red segs fc00::4 dev u0 # color 7$", "iproute2 route")
+    match(commands, r"(?m)^# segment list 1 left out: admin-down$", "a list that is down")
+    match(commands, r"(?m)^ip -4 route replace 10.0.0.1/32 encap .* # color 7$",
+          "the endpoint itself")
+    match(commands, r"(?m)^# no route for color 8 endpoint ::", "not for all")
     routes = subprocess.run(["srpol", "-n", ns.name, "export", "gobgp",
                              "target", "192.0.2.2"], capture_output=True,
                             check=True).stdout
@@ -306,13 +321,15 @@ def exports():
     srpol("export", "gobgp", status=USAGE, error="target")
     srpol("export", "gobgp", "target", "fc00::1", status=USAGE,
           error="no IPv4 address")
-    # the kernel takes them: in a namespace where nothing is lost by it
-    sids = [line.removesuffix(" dev lo") + " dev u0"
-            for line in commands.splitlines() if "action" in line]
+    # as they are, in a namespace where nothing is lost by it; twice is no harm
+    lines = [line for line in commands.splitlines() if "srpol-sids" in line]
+    sids = [line.split()[4] for line in lines if "action" in line]
     assert len(sids) >= 2, commands
-    for line in sids:
-        ns.run(*line.split())
-        ns.run(*line.replace("replace", "del", 1).split()[:5])
+    ns.run("sh", "-e", "-c", "\n".join(lines * 2))
+    for sid in sids:
+        match(ns.run("ip", "-6", "route", "get", sid.split("/")[0]),
+              "encap seg6local action End", "packets get there")
+    ns.ip("link del srpol-sids\n")
 
 
 @test
@@ -325,15 +342,21 @@ def export_routes():
                 "segment-list 1 weight 65535 segment-list 2 weight 3\n"
                 "policy add color 9 endpoint 10.9.0.1 candidate "
                 "segment-list 1 weight 512 segment-list 2 weight 256\n"
+                "policy add color 9 endpoint fc00::2 candidate segment-list 1\n"
                 "endpoint add fd00:9::/64 to fd00:9::1\n"
                 "endpoint add 10.9.0.0/16 to 10.9.0.1\n")
     routes = [line.split(" #")[0].split() for line in
               srpol("export", "iproute2").splitlines() if "nexthop" in line]
-    eq(sorted(words[4] for words in routes), ["10.9.0.0/16", "fd00:9::/64"])
+    eq(sorted(words[4] for words in routes),
+       ["10.9.0.0/16", "10.9.0.1/32", "fd00:9::/64", "fd00:9::1/128"])
+    match(srpol("export", "iproute2"), "(?m)^# no route for color 9 endpoint fc00::2, it is "
+          "the first SID of segment list 2$", "not once more")
     for words in routes:
         ns.run(*words)
     for family, prefix, weights in (("-6", "fd00:9::/64", ["256", "1"]),
-                                    ("-4", "10.9.0.0/16", ["256", "128"])):
+                                    ("-6", "fd00:9::1/128", ["256", "1"]),
+                                    ("-4", "10.9.0.0/16", ["256", "128"]),
+                                    ("-4", "10.9.0.1/32", ["256", "128"])):
         there = ns.run("ip", family, "route", "show", prefix)
         ns.run("ip", family, "route", "del", prefix)
         eq(re.findall(r"encap seg6.* weight (\d+)", there), weights, there)
