@@ -485,12 +485,23 @@ static void bypass_flow(const struct rule_info *rule)
 	priority++;
 }
 
+static bool leads_to(const struct all *all, const struct policy_info *policy)
+{
+	const struct endpoint_info *ep;
+
+	vec_for_each(ep, &all->endpoints)
+		if (!memcmp(&ep->address, &policy->endpoint, sizeof(ep->address)))
+			return true;
+	return false;
+}
+
 /**
  * export_rte_flow() - print active policies as rules of testpmd
  * @all: the whole configuration
  */
 void export_rte_flow(const struct all *all)
 {
+	const struct policy_info *policy;
 	const struct rule_info *rule;
 	const char *why;
 
@@ -499,7 +510,13 @@ void export_rte_flow(const struct all *all)
 	puts("# as it is now: a path that goes down, or a next hop that changes, changes it");
 	puts("# not expressed: outer DSCP and ECN from the packet, flow labels, counters by path,");
 	puts("#   Packet Too Big, decapsulation, failover on the next packet");
+	puts("# destinations are those of steering prefixes; others, and those for which a rule's");
+	puts("#   color has no active policy, are left to later rules: srpol does not try these");
 	puts("set raw_decap 0 eth / end_set");
+	vec_for_each(policy, &all->policies)
+		if (!leads_to(all, policy))
+			printf("# color %u endpoint %s left out: no steering prefix leads to it\n",
+			       policy->color, addr(&policy->endpoint));
 	vec_for_each(rule, &all->rules) {
 		why = why_not_rule(rule);
 		if (why)

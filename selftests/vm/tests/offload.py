@@ -44,6 +44,8 @@ policy add color 4 endpoint fd00::b candidate segment-list 4
 policy add color 5 endpoint fd00::b
 policy add color 6 endpoint fd00::b candidate segment-list 1 weight 255 \
 segment-list 2
+policy add color 6 endpoint fd00::c candidate segment-list 1
+policy add color 6 endpoint :: candidate segment-list 1
 endpoint add fd00:b::/64 to fd00::b
 endpoint add 10.0.0.0/8 to 10.0.0.1
 rule add prio 1 proto udp dport 4791 color 1
@@ -203,6 +205,8 @@ def reasons():
                 r"color 3 endpoint fd00::b: mode flowlet becomes a hash",
                 r"color 4 endpoint fd00::b left out: no segment list",
                 r"color 5 endpoint fd00::b left out: no candidate path",
+                r"color 6 endpoint fd00::c left out: no steering prefix",
+                r"color 6 endpoint :: left out: no steering prefix",
                 r"segment list 2 left out: of 16 parts of the source ports its weight makes none",
                 r"rule prio 7 left out: queue pairs.*23.07",
                 r"rule prio 8 left out: marks", r"rule prio 9 left out: which",
