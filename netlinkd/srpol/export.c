@@ -361,7 +361,10 @@ static void srpol_dev(const struct dev_info *dev)
 	puts("");
 }
 
-/* Is this the port of a pod, which the CNI plugin adds and deletes? */
+/*
+ * Is this the port of a pod, which the CNI plugin adds and deletes? One of a bridge it
+ * only adds, but the bridge often comes with its first pod.
+ */
 static bool is_pods_port(const struct all *all, const struct dev_info *dev)
 {
 	const struct rule_info *rule;
@@ -369,8 +372,7 @@ static bool is_pods_port(const struct all *all, const struct dev_info *dev)
 	vec_for_each(rule, &all->rules)
 		if (rule_is_pods(rule) && rule->match & SRPOL_MATCH_DEV &&
 		    rule->ifindex == dev->ifindex)
-			return dev->role == SRPOL_DEV_ROLE_PORT &&
-			       !srpol_dev_is_bridge(dev->ifindex);
+			return dev->role == SRPOL_DEV_ROLE_PORT;
 	return false;
 }
 
@@ -406,10 +408,17 @@ static void export_srpol(const struct all *all)
 	vec_for_each(rule, &all->rules)
 		if (!rule_is_pods(rule))
 			srpol_rule(rule);
-	vec_for_each(dev, &all->devs)
-		if (dev->role != SRPOL_DEV_ROLE_HOST &&
-		    !is_pods_port(all, dev))
-			srpol_dev(dev);
+	vec_for_each(dev, &all->devs) {
+		if (dev->role == SRPOL_DEV_ROLE_HOST)
+			continue;
+		if (is_pods_port(all, dev)) {
+			/* one of a bridge may be there for others, too */
+			if (!srpol_dev_is_bridge(dev->ifindex))
+				continue;
+			printf("# pods are at it: ");
+		}
+		srpol_dev(dev);
+	}
 }
 
 /* What others have added to a virtual port is saved with it. */

@@ -471,7 +471,11 @@ def bridge():
     match(refused.error["msg"], "is at bridge cni0")
     pod.delete()
     wanted = srpol_with(bridge=True)
+    was = srpol("export", "srpol")
     one = Pod(BRIDGE, wanted).add()
+    eq(srpol("export", "srpol"),
+       was + "# pods are at it: dev add cni0 role port source strict\n",
+       "the bridge comes with a pod, and is not saved")
     two = Pod(BRIDGE, wanted, annotations={"srpol/color": "2"}).add()
     for pod, color in (one, 1), (two, 2):
         pod.check()
