@@ -269,6 +269,9 @@ int engine_missing(const char *who, const char *path, int ret)
 		srpol_error_set(&error, ret,
 				"%s runs, but has not answered for %d s: %s: it has been stopped, or is busy, and may still do what was asked for",
 				who, ENGINE_LIMIT_S, path);
+	else if (ret == -EACCES || ret == -EPERM)
+		srpol_error_set(&error, ret, "not every user may ask %s: %s: %s", who, path,
+				strerror(-ret));
 	else
 		srpol_error_set(&error, ret, "%s does not run %s: %s: %s", who,
 				!strcmp(who, "srpold") ?

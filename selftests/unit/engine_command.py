@@ -8,6 +8,7 @@ at a socket, and what they say when it is silent.
 import contextlib
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -112,6 +113,26 @@ def stopped_in(folder, sig, **options):
 HANG = "echo $$ > $TMPDIR/pid.new; mv $TMPDIR/pid.new $TMPDIR/pid; exec sleep 1000"
 STOPPED = "Error: srpol: stopped by a signal; there is no archive.\n"
 HANGING = contextlib.ExitStack()
+
+
+@test
+def forbidden():
+    "an engine that others may ask is not said to be missing"
+    with engine() as (path, _):
+        folder, user = os.path.dirname(path), []
+        if not os.geteuid():
+            user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
+                    "--bounding-set=-all", "--"]
+        # not everybody may see where the tree is
+        command = shutil.copy(SRPOL, folder)
+        os.chmod(folder, 0o755)
+        os.chmod(path, 0)
+        for words in (("engine", "show"), ("fabric", "show")):
+            done = subprocess.run([*user, command, *words, "socket", path],
+                                  capture_output=True, text=True, check=False)
+            eq(done.returncode, REFUSED, done.stderr)
+            match(done.stderr, r"^Error: srpol: not every user may ask (srpold|srpol-fabricd): "
+                  rf"{path}: Permission denied\.\n", "message")
 
 
 @test
