@@ -53,8 +53,11 @@ static int read_hosts(const json_t *o, struct config *c,
 
 	if (!v) {
 		c->n_hosts = 1;
-		return gethostname(c->hosts[0], sizeof(c->hosts[0]) - 1) ?
-		       -errno : 0;
+		if (!gethostname(c->hosts[0], sizeof(c->hosts[0])))
+			return 0;
+		return srpol_error_set(err, -errno,
+				       "the name of this host has more than %zu characters: \"hosts\" has to say what the topology calls it",
+				       sizeof(c->hosts[0]) - 1);
 	}
 	if (!json_is_array(v) || !json_array_size(v) ||
 	    json_array_size(v) > HOSTS_MAX)

@@ -51,6 +51,18 @@ hosts 2 groups 2 planes 2 spines 3 nic-rate 400G|hosts 4 leaves 4 spines 6 super
 hosts 2 groups 2 pods 2 spines 2 supers 2 nic-rate 1.6T|hosts 8 leaves 4 spines 4 supers 4 nics 8 links 16
 END
 
+# a name that the topology cannot have
+on_long_host() {
+	echo "{ \"topology\": \"$work/topology.json\" }" >"$work/srpold.json"
+	local as_root=-r
+
+	[ "$(id -u)" -ne 0 ] || as_root=
+	unshare $as_root --uts sh -c 'hostname "$1" && shift && exec "$@"' sh \
+		"$(printf 'h%.0s' {1..50})" "$bin/srpold" --check-config -c "$work/srpold.json"
+}
+check_fails "a host with a long name has to be told by \"hosts\"" \
+	'name of this host has more than 47 characters: "hosts" has to say' on_long_host
+
 generate "hosts 2 rails 2 planes 4 nic-rate 400G nic-cables 2 nic eth" >"$work/topology.json"
 check_equal "NICs: names, rails, planes, cables" \
 	"eth0 0 0 2 eth3 0 3 2 eth4 1 0 2 eth7 1 3 2" \
