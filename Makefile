@@ -197,6 +197,7 @@ install-programs:	## all that but the module, as it was built
 			netlinkd/dist/$$unit >$(DESTDIR)$(UNITDIR)/$$unit; \
 	done
 	install -m 644 -t $(DESTDIR)$(MANDIR)/man8 $(PAGES)
+	sed -i 's,/usr/sbin,$(SBINDIR),' $(addprefix $(DESTDIR)$(MANDIR)/man8/,$(notdir $(PAGES)))
 
 # Headers in a folder of their own, which libsrpol.pc tells: <linux/srpol.h>
 # belongs to whoever ships the kernel's headers.
@@ -215,7 +216,7 @@ install-lib:		## libsrpol, the client of the module, and its headers
 		lib/libsrpol.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/libsrpol.pc
 
 .PHONY: uninstall
-uninstall:		## remove what install put there (DESTDIR, PREFIX)
+uninstall:		## remove what install put there (DESTDIR, PREFIX, CNIDIR)
 	for module in $(DESTDIR)/lib/modules/*/updates/kmod/srpol.ko* \
 			$(DESTDIR)/lib/modules/*/extra/kmod/srpol.ko*; do \
 		[ -e "$$module" ] || continue; \

@@ -87,7 +87,7 @@ check_equal "nor the module" "" "$(files | grep 'srpol\.ko' || :)"
 check "another PREFIX" make --no-print-directory install-programs \
 	DESTDIR="$to" PREFIX=/opt/x
 check_equal "no path of /usr is left" "" "$(grep -rE '/usr/(sbin|lib/srpol)' \
-	"$to/opt/x/lib" || :)"
+	"$to/opt/x/lib" "$to/opt/x/share" || :)"
 check "restore can be run" [ -x "$to/opt/x/lib/srpol/restore" ]
 for file in lib/systemd/system/srpol@.service:/opt/x/lib/srpol/restore \
 	lib/systemd/system/srpol-watch@.service:/opt/x/sbin/srpol \
