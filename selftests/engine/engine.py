@@ -13,6 +13,7 @@ SRPOL_SEED: of the moments at which engines are told to end
 """
 
 import base64
+import contextlib
 import hashlib
 import http.client
 import http.server
@@ -79,7 +80,12 @@ class Process:
         if self.p.poll() is None:
             self.p.send_signal(signal.SIGCONT)
             self.p.send_signal(sig)
-        return self.p.wait()
+        try:
+            return self.p.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            # it would be in the way of what comes next
+            self.p.kill()
+            raise
 
 
 def stopped(process):
@@ -625,8 +631,13 @@ def test_disk():
     wait_for("first plan", lambda: all(hosts.last(h)["chunks"]
                                        for h in hosts.hosts))
     epoch, term = (ask("disk", "show")[x] for x in ("epoch", "term"))
-    # nothing can be written where a folder is
-    os.mkdir(f"{file}.new")
+    # nothing can be written where a folder is, once nothing is being written there
+    def make_folder():
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(f"{file}.new")
+            return True
+        return False
+    wait_for("room for a folder", make_folder)
     check("disk: a change that cannot be kept is refused",
           not store_put("job/t/b", JOB))
     hosts.tell("report h0 leaf0.0 spine0.2 0")

@@ -30,6 +30,7 @@
 #include <unistd.h>
 
 #include "backups.h"
+#include "bus.h"
 #include "follow.h"
 #include "log.h"
 #include "srpol_lib.h"
@@ -422,5 +423,8 @@ int main(int argc, char **argv)
 	free(hosts);
 	srpol_fabric_free(fabric);
 	json_decref(config);
+	/* handlers of exit() take away what threads that are left may still use */
+	if (!buses_end())
+		_exit(0);
 	return 0;
 }
