@@ -278,7 +278,7 @@ static bool ends_later(const struct reservation *r)
 	return record_is_moving(r) && r->weights && !r->waits;
 }
 
-static void delete_job(struct op *op)
+static void delete_job(struct op *op, bool late)
 {
 	const char *tenant = op->admission.want.tenant;
 	const char *name = op->admission.want.job;
@@ -289,7 +289,9 @@ static void delete_job(struct op *op)
 
 	job = inputs_job(key_job(key, tenant, name));
 	if (!job) {
-		fail(op, "there is no such job");
+		/* it may have been added a moment ago */
+		if (late || room_all_heard())
+			fail(op, "there is no such job");
 		return;
 	}
 	w = store_alloc(sizeof(*w));
@@ -407,7 +409,7 @@ static void try(struct op *op)
 	/* it may have to wait now for what it was refused for */
 	op->refused = false;
 	if (op->is_del)
-		delete_job(op);
+		delete_job(op, late);
 	else
 		add_job(op, late);
 }

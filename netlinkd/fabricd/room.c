@@ -44,7 +44,10 @@ static size_t taken(const char *prefix)
 	return taken_by(&fabricd.jobs, prefix) + taken_by(&fabricd.foreign, prefix);
 }
 
-static bool all_are_heard_of(void)
+/**
+ * room_all_heard() - whether the store has told of all jobs that this engine has written
+ */
+bool room_all_heard(void)
 {
 	return (!writing && inputs_jobs_revision() >= written) ||
 	       now_ns() - begun_ns > FORGET_NS;
@@ -67,7 +70,7 @@ int room_check(const char *key, size_t len, const char *own, struct srpol_error 
 	char prefix[STORE_KEY_LEN];
 	size_t of = *own ? taken(key_job(prefix, own, "")) + more : 0;
 
-	if (all_are_heard_of())
+	if (room_all_heard())
 		under_way = 0;
 	if (of > TENANT_MAX)
 		return srpol_error_set(err, -ENOSPC,

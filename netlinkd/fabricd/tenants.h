@@ -320,6 +320,7 @@ int job_read(const json_t *request, struct admission *a,
 int room_check(const char *key, size_t len, const char *own, struct srpol_error *err);
 void room_begin(const char *key, size_t len);
 void room_end(uint64_t revision);
+bool room_all_heard(void);
 
 /* collective.c */
 int collective_expand(const json_t *collective, json_t *job,

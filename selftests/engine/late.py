@@ -397,6 +397,15 @@ def test_tenant(etcd):
           reply.get("decision") == "accept", reply)
     e.ask("heard", "job-del", name="first", tenant="soon")
 
+    # what the store tells of jobs is late now: one that was just added can be deleted
+    jobs = threading.Event()
+    member.late = lambda key: jobs if key == "job/" else None
+    e.ask("heard", "job-add", name="short", **json.loads(JOB))
+    threading.Timer(1, jobs.set).start()
+    reply = e.ask("heard", "job-del", name="short")
+    check("a job that was added can be deleted at once", reply.get("deleted") == "short", reply)
+    member.late = lambda key: known if key == "cfg/tenant/" else None
+
     known.clear()
     said = []
     asks = threading.Thread(target=lambda: said.append(e.ask(
