@@ -330,6 +330,7 @@ static void check_objects(void)
 			       "path %u is not up: %s", path->id,
 			       srpol_name_of(srpol_path_reasons,
 					     path->reason));
+	check_engine(&paths);
 	vec_for_each(rule, &rules)
 		check_rule(rule);
 	check_steering(&rules);

@@ -30,6 +30,9 @@ void check_forwarding(const struct vec *sids, const struct vec *devs);
 void check_kernel_sids(const struct vec *sids);
 void check_ip_rules(const struct vec *devs);
 
+/* doctor_engine.c: what srpold knows of its paths */
+void check_engine(const struct vec *paths);
+
 /* doctor_netfilter.c: firewalls */
 void check_firewall(const struct vec *devs);
 

@@ -53,6 +53,11 @@ mtu() {
 		>/dev/null
 }
 
+# doctor VERDICT TEXT: srpol doctor has a line of that text, a pattern
+doctor() {
+	{ srpol doctor || :; } | grep -E "$1 +.*$2" >/dev/null
+}
+
 # transfer: 16 connections from A to B, a megabyte each
 transfer() {
 	timeout 120 python3 - <<-'END'
@@ -112,6 +117,9 @@ check "the module does not use the path" \
 	patiently 20 state_of A "$p2" 'down (probes-degraded)'
 check "what it takes is found" patiently 60 mtu A-spine2-B 1492 1500
 check "other paths take what the device does" mtu A-spine1-B 9000 9000
+check "srpol doctor names one of them, and both numbers" doctor warning \
+	'path [0-9]+ .*spine2.* and 1 more lose packets of 9000 bytes: .* has (149[2-9]|1500)$'
+check "srpol doctor has asked srpold" doctor ok 'srpold answers, it has 8 paths'
 check_equal "the log says so once per path" 2 \
 	"$(grep -c 'spine2.* loses packets of 9000 bytes' "$work/both.log")"
 check "TCP: 16 connections complete" transfer
@@ -121,6 +129,7 @@ set_mtu 9000
 check "mended: full packets pass" patiently 60 narrow 0
 check "the path is used again" patiently 20 state_of A "$p2" ' up'
 check_equal "with its share" '[32,32,32,32]' "$(buckets A)"
+check "srpol doctor knows" eval "! doctor warning 'packets of 9000 bytes'"
 
 transfer &
 transfer=$!
@@ -136,4 +145,10 @@ for m in 1 3 4; do
 done
 check "no path takes full packets: all are used" patiently 60 eval \
 	'[ "$(on A -j path show | gojq "[ .[] | select(.state == \"up\") ] | length")" = 8 ]'
+check "srpol doctor says so" doctor warning 'and 7 more lose packets of 9000 bytes'
+kill -KILL "${engine[both]}"
+wait "${engine[both]}" 2>/dev/null || :
+unset "engine[both]"
+check "srpol doctor: the engine of these paths is gone" doctor warning \
+	'srpold does not answer: perhaps nobody probes 8 paths of an engine'
 [ $ktap_failures -eq 0 ] || sed 's/^/# /' "$work"/*.log
