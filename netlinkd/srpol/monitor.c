@@ -145,15 +145,19 @@ static void print_event_head(const struct timespec *ts, const char *what,
 	out_string("object_type", NULL, object);
 }
 
-/* Prints a dropped packet, with its time converted to the wall clock. */
+/*
+ * Prints a dropped packet, with its time converted to the wall clock. The data plane keeps
+ * what nobody reads, also from before the monitor began: @data, by its clock.
+ */
 static int print_drop(const struct srpol_drop_event *e, void *data)
 {
 	uint64_t ago = clock_ns(CLOCK_MONOTONIC) - e->ns;
 	uint64_t at = clock_ns(CLOCK_REALTIME) - ago;
 	struct timespec ts = { .tv_sec = at / SEC, .tv_nsec = at % SEC };
+	const uint64_t *begun = data;
 	char buf[SRPOL_ADDR_STRLEN];
 
-	if (e->reason >= SRPOL_REASON_COUNT)
+	if (e->reason >= SRPOL_REASON_COUNT || e->ns < *begun)
 		return 0;
 	print_event_head(&ts, "drop", "packet");
 	out_string("reason", "%s", srpol_reason_name(e->reason));
@@ -228,6 +232,7 @@ static bool is_there(void)
  */
 static int monitor(bool config, bool drops)
 {
+	uint64_t begun = clock_ns(CLOCK_MONOTONIC_COARSE);
 	struct srpol_drops *ring = NULL;
 	struct pollfd fds[2] = {
 		{ .fd = srpol_genl_fd(&genl), .events = POLLIN },
@@ -242,7 +247,7 @@ static int monitor(bool config, bool drops)
 		}
 		devices_changed = false;
 		if (drops && !ring) {
-			ring = srpol_drops_open(print_drop, NULL);
+			ring = srpol_drops_open(print_drop, &begun);
 			fds[1].fd = ring ? srpol_drops_fd(ring) : -1;
 		}
 		if (poll(fds, ARRAY_SIZE(fds), ring || !drops ? -1 :
