@@ -201,9 +201,21 @@ struct heard {
 	bool refused;
 };
 
+/* No event tells of that, and with -j nothing else does. */
+static void begin(const json_t *reply)
+{
+	long long n = number_of(reply, "left_out");
+
+	if (n)
+		fprintf(stderr,
+			"srpol: %lld destination%s or job%s will not be told of: no room in srpold\n",
+			n, n > 1 ? "s" : "", n > 1 ? "s" : "");
+}
+
 static bool take(const json_t *line, void *data)
 {
 	const char *refusal = json_string_value(json_object_get(line, "error"));
+	const json_t *reply = json_object_get(line, "reply");
 	struct srpol_error error = {};
 	struct heard *heard = data;
 
@@ -213,7 +225,8 @@ static bool take(const json_t *line, void *data)
 		heard->refused = true;
 		return false;
 	}
-	if (json_object_get(line, "reply")) {
+	if (reply) {
+		begin(reply);
 		heard->begun = true;
 		return true;
 	}

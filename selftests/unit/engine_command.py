@@ -271,6 +271,20 @@ def silent():
               error="^Error: srpol: srpold: not now\\.\n$")
 
 
+@test
+def left_out():
+    "engine watch: it says of how many destinations it will not tell; events follow"
+    event = {"event": "plan", "time_us": 1, "host": "a", "epoch": 5, "term": 1}
+    for n, told in ((0, ""), (1, "1 destination or job"), (7, "7 destinations or jobs")):
+        said = told and f"srpol: {told} will not be told of: no room in srpold\n"
+        for json_too in (), ("-j",):
+            with engine({"reply": {"all": True, "destinations": 1, "jobs": 0,
+                                   "left_out": n}}, event) as (path, _):
+                out = srpol(*json_too, "engine", "watch", "socket", path, status=REFUSED,
+                            error=f"^{said}Error: srpold ended the connection\\.\n$")
+            match(out, '"epoch":5' if json_too else "epoch 5", "event")
+
+
 @contextlib.contextmanager
 def stopped(backlog):
     """The socket of an engine that has been stopped: nobody accepts or answers."""
