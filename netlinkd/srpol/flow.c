@@ -359,10 +359,12 @@ static int show_view(struct view *view)
 	uint32_t n = 0;
 	int err;
 
-	do {
-		err = fetch_policies(&names.policies) ?:
-		      fetch_rules(&names.rules) ?:
-		      sample(view, &flows, &before, &taken);
+	/* a sample waits, and asks the module for nothing */
+	err = need_module() ?: batch_flush();
+	while (!err) {
+		err = sample(view, &flows, &before, &taken) ?:
+		      fetch_policies(&names.policies) ?:
+		      fetch_rules(&names.rules);
 		if (err)
 			break;
 		if (view->top)
@@ -370,9 +372,12 @@ static int show_view(struct view *view)
 		err = print_flows(&flows, view, &names);
 		keep(&flows, &before);
 		/* of what is not written main() tells */
-	} while (!err && !ferror(stdout) && view->top && ++n != view->count);
+		if (ferror(stdout) || !view->top || ++n == view->count)
+			break;
+	}
 	vec_free(&names.policies);
 	vec_free(&names.rules);
+	vec_free(&flows);
 	vec_free(&before);
 	return err;
 }

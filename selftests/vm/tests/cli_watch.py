@@ -9,6 +9,7 @@ import json
 import os
 import re
 import signal
+import socket
 import struct
 import subprocess
 
@@ -447,6 +448,28 @@ def flow_top():
             finally:
                 top.kill()
     ns.ip("link del w0")
+
+
+@test
+def flow_names():
+    "flow show --top: a policy that was made since the last look is not taken for deleted"
+    forget()
+    srpol("dev", "add", "u0", "role", "uplink")
+    with subprocess.Popen(["srpol", "-n", ns.name, "-j", "flow", "show", "--top",
+                           "interval", "3s"], stdout=subprocess.PIPE, text=True) as top:
+        try:
+            eq(top.stdout.readline(), "[]\n", "no flows")
+            srpol(batch="path add 1 segs fc00::1 dev u0 via fd00:1::2\n"
+                        "policy add color 1 endpoint fd00:1::2 candidate segment-list 1\n"
+                        "rule add prio 7 proto udp color 1\n")
+            with ns, socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as udp:
+                udp.sendto(b"", ("fd00:1::2", 9))
+            flow = next(flow for line in top.stdout for flow in json.loads(line)
+                        if flow["dport"] == 9)
+        finally:
+            top.kill()
+    eq({k: flow.get(k) for k in ("verdict", "path", "color", "rule_prio")},
+       {"verdict": "steered", "path": 1, "color": 1, "rule_prio": 7}, "its names")
 
 
 def ring_of(process):
