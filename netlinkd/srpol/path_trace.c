@@ -13,6 +13,8 @@
 #include "srpol.h"
 #include "trace.h"
 
+#define IDS_SHOWN	16	/* of paths of one name */
+
 /**
  * struct responder - who answered at a hop, and what
  * @hop: hop limit of the probes
@@ -240,19 +242,46 @@ static bool read_options(struct args *args, struct trace_options *o)
 	return o->labels <= o->rounds;
 }
 
-/* @id, @name: the word is this, and not the other */
-static const struct path_info *select_path(const struct vec *paths,
-					   const char *word, bool id, bool name)
+/* srpold gives one name to paths of the same segments in several policies. */
+static int refuse_name(const struct vec *paths, const char *name, unsigned int n)
 {
 	const struct path_info *path;
-	uint32_t n;
+	struct srpol_error error = {};
+	char ids[8 * IDS_SHOWN] = "";
+	unsigned int shown = 0;
+	size_t used = 0;
 
-	if (!name && parse_u32(word, UINT32_MAX, &n) && find_path(paths, n))
-		return find_path(paths, n);
 	vec_for_each(path, paths)
-		if (!id && !strcmp(path->name, word))
-			return path;
-	return NULL;
+		if (!strcmp(path->name, name) && shown < IDS_SHOWN)
+			used += snprintf(ids + used, sizeof(ids) - used, "%s%u",
+					 shown++ ? ", " : "", path->id);
+	srpol_error_set(&error, -ENOTUNIQ, "%u paths have the name \"%s\", give an id: %s%s",
+			n, name, ids, n > shown ? ", ..." : "");
+	return refused(-ENOTUNIQ, &error);
+}
+
+/*
+ * @id, @name: the word is this, and not the other. Return: EXIT_OK, or EXIT_REFUSED
+ * after an error message.
+ */
+static int select_path(const struct vec *paths, const char *word, bool id, bool name,
+		       const struct path_info **found)
+{
+	const struct path_info *path;
+	unsigned int n = 0;
+	uint32_t number;
+
+	*found = !name && parse_u32(word, UINT32_MAX, &number) ?
+		 find_path(paths, number) : NULL;
+	if (*found)
+		return EXIT_OK;
+	vec_for_each(path, paths) {
+		if (id || strcmp(path->name, word))
+			continue;
+		*found = path;
+		n++;
+	}
+	return n > 1 ? refuse_name(paths, word, n) : n ? EXIT_OK : no_path(word);
 }
 
 /* Are there so many flow labels? Return: EXIT_OK, or EXIT_REFUSED after an error message */
@@ -314,8 +343,7 @@ int path_trace(struct args *args, unsigned int flags)
 	err = fetch_paths(&paths) ?: need_data_plane();
 	if (err)
 		goto out;
-	t.path = select_path(&paths, word, id, name);
-	err = t.path ? trace(&t) : no_path(word);
+	err = select_path(&paths, word, id, name, &t.path) ?: trace(&t);
 	if (t.fd >= 0)
 		close(t.fd);
 	if (t.out >= 0)

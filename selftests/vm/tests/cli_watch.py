@@ -451,6 +451,31 @@ def flow_top():
 
 
 @test
+def trace_name():
+    "path trace: of several paths of a name none is taken, the ids are told"
+    forget()
+
+    def trace(*words, error="^$"):
+        return srpol("path", "trace", *words, "count", "1", "hops", "1", "wait", "10ms",
+                     status=2, error=error)
+
+    add = "path add {} name {} segs fc00::{} dev u0 via fd00:1::2\n"
+    srpol(batch="".join(add.format(*p) for p in ((1, "x", 1), (2, "x", 2), (3, "y", 3),
+                                                 (4, "2", 4))) +
+          "dev add u0 role uplink\n")
+    for words in ("x",), ("name", "x"):
+        eq(trace(*words, error='^Error: srpol: 2 paths have the name "x", give an id: '
+                 r"1, 2\.\n$"), "", "nothing is traced")
+    for words, said in ((("y",), "path 3 name y"), (("2",), "path 2 name x"),
+                        (("id", "2"), "path 2 name x"), (("name", "2"), "path 4 name 2")):
+        match(trace(*words), f"^{said} up dev u0 not reached", words)
+    srpol(batch="".join(add.format(16300 + i, "x", 5) for i in range(20)))
+    trace("x", error='22 paths have the name "x", give an id: 1, 2, 16300, .*, 16313, '
+          r"\.\.\.\.\n$")
+    trace("z", error='no path has the id or name "z"')
+
+
+@test
 def flow_names():
     "flow show --top: a policy that was made since the last look is not taken for deleted"
     forget()
