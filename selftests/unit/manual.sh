@@ -139,7 +139,13 @@ srpol engine link set a b state|down up
 srpol engine show|socket
 srpol export gobgp|target
 srpol doctor|help
+srpol policy add color 1 endpoint :: spray|random round-robin
 END
+for line in "policy add color 1 endpoint ::" "policy change color 1" "rule add prio 5"; do
+	check_equal "completion: $line mode spray: keywords" \
+		"$(completed "srpol $line mode flowlet" | sort | xargs)" \
+		"$(completed "srpol $line mode spray" | sort | xargs)"
+done
 
 # what "srpol -j" says that there is
 srpol() {
