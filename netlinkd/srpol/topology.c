@@ -162,11 +162,14 @@ static void print_counts(const struct srpol_fabric *f)
 		[SRPOL_TIER_SUPER] = { "supers", " supers %llu" },
 	};
 	uint32_t n[SRPOL_TIERS] = {}, unaddressed = 0, i;
+	uint32_t without_gateway = 0;
 
 	for (i = 0; i < f->n_nodes; i++)
 		n[f->nodes[i].tier]++;
-	for (i = 0; i < f->n_nics; i++)
+	for (i = 0; i < f->n_nics; i++) {
 		unaddressed += IN6_IS_ADDR_UNSPECIFIED(&f->nics[i].addr);
+		without_gateway += IN6_IS_ADDR_UNSPECIFIED(&f->nics[i].gateway);
+	}
 	out_begin();
 	out_object(NULL);
 	for (i = 0; i < SRPOL_TIERS; i++)
@@ -176,6 +179,9 @@ static void print_counts(const struct srpol_fabric *f)
 	out_uint("nics_without_address", unaddressed ?
 		 "%llu NICs have no \"address\", which srpold needs\n" : NULL,
 		 unaddressed);
+	out_uint("nics_without_gateway", without_gateway ?
+		 "%llu NICs have no \"gateway\", which srpold needs at its own host\n" : NULL,
+		 without_gateway);
 	out_object_end();
 	out_end();
 }

@@ -302,28 +302,36 @@ static int check_peers(const struct engine *engine, struct srpol_error *err)
 	return 0;
 }
 
+static int nic_lacks(const struct engine *engine, const struct srpol_nic *nic,
+		     const char *key, struct srpol_error *err)
+{
+	return srpol_error_set(err, -EINVAL, "%s: NIC %s of host %s has no \"%s\"",
+			       engine->config.topology, nic->name,
+			       engine->fabric->nodes[nic->host].name, key);
+}
+
 static int check_hosts(const struct engine *engine, struct srpol_error *err)
 {
+	const struct srpol_fabric *f = engine->fabric;
 	const struct config *c = &engine->config;
+	const struct srpol_nic *nic;
 	uint32_t i, node;
 
 	for (i = 0; i < c->n_hosts; i++) {
-		node = srpol_fabric_node(engine->fabric, c->hosts[i]);
-		if (node == SRPOL_NONE ||
-		    engine->fabric->nodes[node].tier != SRPOL_TIER_HOST)
+		node = srpol_fabric_node(f, c->hosts[i]);
+		if (node == SRPOL_NONE || f->nodes[node].tier != SRPOL_TIER_HOST)
 			return srpol_error_set(err, -ENOENT,
 					       "%s: no host \"%s\"; name it in \"hosts\"",
 					       c->topology, c->hosts[i]);
 	}
-	for (i = 0; i < engine->fabric->n_nics; i++)
-		if (IN6_IS_ADDR_UNSPECIFIED(&engine->fabric->nics[i].addr))
-			return srpol_error_set(err, -EINVAL,
-					       "%s: NIC %s of host %s has no \"address\"",
-					       c->topology,
-					       engine->fabric->nics[i].name,
-					       engine->fabric->nodes[
-						engine->fabric->nics[i].host
-					       ].name);
+	for (nic = f->nics; nic < f->nics + f->n_nics; nic++) {
+		if (IN6_IS_ADDR_UNSPECIFIED(&nic->addr))
+			return nic_lacks(engine, nic, "address", err);
+		/* paths leave by it; those of other hosts are not looked at */
+		if (IN6_IS_ADDR_UNSPECIFIED(&nic->gateway) &&
+		    engine_is_local(engine, nic->host))
+			return nic_lacks(engine, nic, "gateway", err);
+	}
 	return 0;
 }
 

@@ -69,7 +69,7 @@ check_equal "NICs: names, rails, planes, cables" \
 	"$(of '[ .hosts[1].nics | .[0, 3, 4, 7] |
 		"\(.name) \(.rail // 0) \(.plane // 0) \(.cables)" ] | join(" ")')"
 check "commands may be abbreviated" "$bin/srpol" topo ch "$work/topology.json"
-check_equal "in JSON" '[{"hosts":2,"leaves":8,"spines":0,"supers":0,"nics":16,"links":0,"nics_without_address":0}]' \
+check_equal "in JSON" '[{"hosts":2,"leaves":8,"spines":0,"supers":0,"nics":16,"links":0,"nics_without_address":0,"nics_without_gateway":0}]' \
 	"$("$bin/srpol" -j topology check "$work/topology.json")"
 of 'del(.hosts[].nics[0].address)' >"$work/bare.json"
 mv "$work/bare.json" "$work/topology.json"
@@ -77,6 +77,15 @@ check_equal "NICs without an address are told, which srpold refuses" \
 	'2 NICs have no "address", which srpold needs' \
 	"$("$bin/srpol" topology check "$work/topology.json" | sed 1d)"
 check_fails "so it does" "has no \"address\"" daemons host0.0.0
+generate "hosts 2 nic-rate 400G" >"$work/whole.json"
+gojq 'del(.hosts[1].nics[0].gateway)' "$work/whole.json" >"$work/topology.json"
+check_equal "NICs without a gateway are told" \
+	'1 NICs have no "gateway", which srpold needs at its own host' \
+	"$("$bin/srpol" topology check "$work/topology.json" | sed 1d)"
+check "it is needed at other hosts only" daemons host0.0.0
+check_fails "and by that host" \
+	"^$work/topology.json: NIC nic0 of host host0.0.1 has no \"gateway\"" \
+	daemons host0.0.1
 
 # what is collected of a file that cannot be read whole; the shell may not end by it
 long_line() {
