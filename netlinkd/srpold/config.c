@@ -76,6 +76,7 @@ static int read_hosts(const json_t *o, struct config *c,
 		strcpy(c->hosts[i], json_string_value(name));
 	}
 	c->n_hosts = i;
+	c->hosts_told = true;
 	return 0;
 }
 

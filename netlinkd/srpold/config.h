@@ -87,6 +87,7 @@ segments_form(const struct segments_config *c)
  * @topology: name of the topology file
  * @hosts: nodes of the topology whose NICs are in this network namespace
  * @n_hosts: number of them
+ * @hosts_told: they are from the file; otherwise there is one, the name of this host
  * @color: color of the policies that the engine makes
  * @first_path: lowest id of a path that the engine makes
  * @job_prio: lowest priority of rules for jobs
@@ -108,6 +109,7 @@ struct config {
 	char topology[256];
 	char hosts[HOSTS_MAX][SRPOL_NAME_LEN];
 	uint32_t n_hosts;
+	bool hosts_told;
 	uint32_t color;
 	uint32_t first_path;
 	uint32_t job_prio;

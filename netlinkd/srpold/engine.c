@@ -302,6 +302,14 @@ static int check_peers(const struct engine *engine, struct srpol_error *err)
 	return 0;
 }
 
+static int no_such_host(const struct config *c, const char *host, struct srpol_error *err)
+{
+	return srpol_error_set(err, -ENOENT, c->hosts_told ?
+			       "%s: no host \"%s\", which is named in \"hosts\"" :
+			       "%s: no host \"%s\"; name it in \"hosts\"",
+			       c->topology, host);
+}
+
 static int nic_lacks(const struct engine *engine, const struct srpol_nic *nic,
 		     const char *key, struct srpol_error *err)
 {
@@ -320,9 +328,7 @@ static int check_hosts(const struct engine *engine, struct srpol_error *err)
 	for (i = 0; i < c->n_hosts; i++) {
 		node = srpol_fabric_node(f, c->hosts[i]);
 		if (node == SRPOL_NONE || f->nodes[node].tier != SRPOL_TIER_HOST)
-			return srpol_error_set(err, -ENOENT,
-					       "%s: no host \"%s\"; name it in \"hosts\"",
-					       c->topology, c->hosts[i]);
+			return no_such_host(c, c->hosts[i], err);
 	}
 	for (nic = f->nics; nic < f->nics + f->n_nics; nic++) {
 		if (IN6_IS_ADDR_UNSPECIFIED(&nic->addr))

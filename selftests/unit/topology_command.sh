@@ -51,17 +51,18 @@ hosts 2 groups 2 planes 2 spines 3 nic-rate 400G|hosts 4 leaves 4 spines 6 super
 hosts 2 groups 2 pods 2 spines 2 supers 2 nic-rate 1.6T|hosts 8 leaves 4 spines 4 supers 4 nics 8 links 16
 END
 
-# a name that the topology cannot have
-on_long_host() {
-	echo "{ \"topology\": \"$work/topology.json\" }" >"$work/srpold.json"
+# on_host NAME: srpold takes that name, as the configuration has none
+on_host() {
 	local as_root=-r
 
 	[ "$(id -u)" -ne 0 ] || as_root=
+	echo "{ \"topology\": \"$work/topology.json\" }" >"$work/srpold.json"
 	unshare $as_root --uts sh -c 'hostname "$1" && shift && exec "$@"' sh \
-		"$(printf 'h%.0s' {1..50})" "$bin/srpold" --check-config -c "$work/srpold.json"
+		"$1" "$bin/srpold" --check-config -c "$work/srpold.json"
 }
 check_fails "a host with a long name has to be told by \"hosts\"" \
-	'name of this host has more than 47 characters: "hosts" has to say' on_long_host
+	'name of this host has more than 47 characters: "hosts" has to say' \
+	on_host "$(printf 'h%.0s' {1..50})"
 
 generate "hosts 2 rails 2 planes 4 nic-rate 400G nic-cables 2 nic eth" >"$work/topology.json"
 check_equal "NICs: names, rails, planes, cables" \
@@ -86,6 +87,13 @@ check "it is needed at other hosts only" daemons host0.0.0
 check_fails "and by that host" \
 	"^$work/topology.json: NIC nic0 of host host0.0.1 has no \"gateway\"" \
 	daemons host0.0.1
+
+# a host that the topology does not have
+cp "$work/whole.json" "$work/topology.json"
+check_fails "a host that is wrong in the configuration" \
+	'no host "gpu1", which is named in "hosts"$' daemons gpu1
+check_fails "one that is not named there" 'no host "gpu1"; name it in "hosts"$' on_host gpu1
+check "the name of this host is enough" on_host host0.0.1
 
 # what is collected of a file that cannot be read whole; the shell may not end by it
 long_line() {
