@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "srpol_lib.h"
 #include "srpold.h"
 #include "store_config.h"
 #include "words.h"
@@ -366,7 +367,7 @@ static int read_all(const json_t *o, void *config, struct srpol_error *err)
 	      read_hosts(o, c, err) ?:
 	      words_number(o, "color", 1, UINT32_MAX, COLOR_DEFAULT, &color,
 			 err) ?:
-	      words_number(o, "first-path", 1, UINT32_MAX, FIRST_PATH_DEFAULT,
+	      words_number(o, "first-path", 1, SRPOL_MAX_PATHS - 1, FIRST_PATH_DEFAULT,
 			 &first, err) ?:
 	      words_number(o, "rule-prio", 0, UINT32_MAX - 1, RULE_PRIO_DEFAULT,
 			 &prio, err) ?:

@@ -10,8 +10,9 @@
 
 #include "extra.h"
 #include "lock.h"
-#include "signals.h"
+#include "path_ids.h"
 #include "probing.h"
+#include "signals.h"
 #include "srpold.h"
 #include "watchers.h"
 
@@ -166,7 +167,7 @@ static int take_over(struct engine *next, bool back, struct srpol_error *err)
  */
 static int can_begin(const struct engine *next, struct srpol_error *err)
 {
-	return jobs_leave_color(next->config.color, err) ?:
+	return jobs_leave_color(next->config.color, err) ?: path_ids_check(next, err) ?:
 	       uplinks_check(next, err) ?: prober_check(next, err) ?:
 	       plan_check(&next->config, err);
 }
@@ -370,7 +371,8 @@ int main(int argc, char **argv)
 	if (!check)
 		return run(&config);
 	ret = engine_build(&trial, &config, &err) ?: feed_read(&trial, &err) ?:
-	      prober_check(&trial, &err) ?: plan_check(&config, &err);
+	      path_ids_check(&trial, &err) ?: prober_check(&trial, &err) ?:
+	      plan_check(&config, &err);
 	if (ret)
 		return stop(ret, &err);
 	printf("%zu paths to %zu endpoints\n", trial.paths.n,

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "path_ids.h"
 #include "probing.h"
 #include "srpold.h"
 
@@ -219,17 +220,6 @@ static int put_path(struct plan *plan, const struct engine_path *path,
 	return add(plan, &msg);
 }
 
-static int no_room(struct plan *plan)
-{
-	const struct engine *engine = plan->engine;
-
-	return srpol_error_set(plan->err, -ENOSPC,
-			       "%zu paths to %zu endpoints, and no room for them: ids end with %u, and begin with \"first-path\", %u",
-			       engine->paths.n, engine->policies.n,
-			       plan->config.limits.paths - 1,
-			       engine->config.first_path);
-}
-
 static int make_paths(struct plan *plan)
 {
 	uint32_t next = plan->engine->config.first_path;
@@ -260,7 +250,8 @@ static int make_paths(struct plan *plan)
 		path->told_ns = path->told_ns != 0;
 		path->id = free_id(plan, &next);
 		if (path->id >= plan->config.limits.paths)
-			return no_room(plan);
+			return path_ids_lack(plan->engine, plan->config.limits.paths,
+					     plan->err);
 		ret = put_path(plan, path, up, NLM_F_CREATE | NLM_F_EXCL);
 	}
 	return ret;

@@ -3,6 +3,7 @@
  * srpold, the local SR engine: declarations that its files share.
  *	config.c	the operator's configuration
  *	engine.c	hosts, paths and policies that follow from the topology
+ *	path_ids.c	are there enough ids for the paths?
  *	reconcile.c	makes the module agree with them, in one transaction
  *	watch.c		hears of changes in the module, and has them looked at
  *	endpoints.c	steering prefixes: which addresses belong to which peer
@@ -624,8 +625,7 @@ void qp_ranges(const struct vec *qps,
 
 /* job_request.c */
 void jobs_load(struct engine *engine);
-json_t *job_add_request(struct engine *engine, const json_t *request,
-			struct srpol_error *err);
+json_t *job_add_request(struct engine *engine, const json_t *request, struct srpol_error *err);
 json_t *job_del_request(struct engine *engine, const json_t *request,
 			struct srpol_error *err);
 json_t *job_show_request(struct engine *engine, const json_t *request,

@@ -95,6 +95,19 @@ check_fails "a host that is wrong in the configuration" \
 check_fails "one that is not named there" 'no host "gpu1"; name it in "hosts"$' on_host gpu1
 check "the name of this host is enough" on_host host0.0.1
 
+# first_path ID: of a host with one path to its neighbor, and four to each of two others
+generate "hosts 2 groups 2 spines 4 nic-rate 400G" >"$work/topology.json"
+first_path() {
+	echo "{ \"topology\": \"$work/topology.json\", \"hosts\": [ \"host0.0.0\" ],
+		\"first-path\": $1 }" >"$work/srpold.json"
+	"$bin/srpold" --check-config -c "$work/srpold.json"
+}
+check_equal "paths that have the last ids" "9 paths to 3 endpoints" "$(first_path 16375)"
+check_fails "one path more than ids" \
+	'9 paths to 3 endpoints, and no room.* 16383, .*"first-path", 16376' first_path 16376
+check_fails "a first id that no path can have" '"first-path".* from 1 to 16383' \
+	first_path 16384
+
 # what is collected of a file that cannot be read whole; the shell may not end by it
 long_line() {
 	(ulimit -v 100000

@@ -217,6 +217,10 @@ echo '{' >"$work/A.json"
 kill -HUP "${engine[A]}"
 check "a wrong file changes nothing and is told" busywait 30 \
 	grep -q 'what was in force stays' "$work/A.log"
+config A | gojq '. + { "first-path": 16382 }' >"$work/A.json"
+kill -HUP "${engine[A]}"
+check "so does a file with fewer ids than paths" busywait 30 \
+	grep -q 'no room for them.*; what was in force stays' "$work/A.log"
 check "paths are probed on" busywait 30 usable A 4
 
 gojq '.hosts[] |= (.nics += [ .nics[0] + { "name": "h\(.name)1", "rail": 1,

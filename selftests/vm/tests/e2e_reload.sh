@@ -58,10 +58,11 @@ made() {
 	[ "$(grep -c 'made or changed' "$work/A.log")" -ge "$1" ]
 }
 
-# all_are STATE: A's paths in the module
+# all_are STATE: the paths of A's engine in the module
 all_are() {
 	on A -j path show | gojq -e --arg state "$1" \
-		'length >= 4 and all(.state == $state)' >/dev/null
+		'map(select(.origin == "engine")) | length >= 4 and all(.state == $state)' \
+		>/dev/null
 }
 
 # in_module: ids and SIDs per list of the engine's paths
@@ -322,8 +323,10 @@ check "with another address" patiently 20 sources '["fd00:a::1"]'
 check "they get lost again" patiently 20 probes 'all(.lost > 10 and .sent < 100)'
 none_was_up
 
-# ---- a reload is refused that would have given them other lists: no ids for C's
+# ---- a reload is refused that would have given them other lists: C's ids are taken
 config A A '{ "usid": true }'
+sed -i 's/16379/16376/' "$work/A.json"
+on A path add 16376 segs fc00:0:99::1 dev hA via fd00:a::fe name by-hand
 topology '.hosts += [ (.hosts[] | select(.name == "B")) | .name = "C" |
 	.locator = "fc00:0:c::/48" | .nics[0].name = "hC" |
 	.nics[0].address = "fd00:c::1" ] | '"$usid"
@@ -332,6 +335,7 @@ reload
 check "no room, so back" patiently 20 grep -q 'no room for.* back to what was' "$work/A.log"
 check "their probes are still lost" patiently 20 probes 'all(.lost > 10)'
 none_was_up
+on A path del 16376
 config A A '{}'
 topology .
 
