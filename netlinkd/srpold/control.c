@@ -49,11 +49,8 @@ static json_t *job_del(const json_t *o, struct srpol_error *err)
 	return reply;
 }
 
-static json_t *take_demands(uint32_t uid, const json_t *o,
-			    struct srpol_error *err)
+static json_t *demanded(json_t *reply)
 {
-	json_t *reply = demand_request(engine, uid, o, err);
-
 	if (reply)
 		watchers_demanded();
 	return reply;
@@ -61,12 +58,12 @@ static json_t *take_demands(uint32_t uid, const json_t *o,
 
 static json_t *demands_by_operator(const json_t *o, struct srpol_error *err)
 {
-	return take_demands(server.asks, o, err);
+	return demanded(demand_operator_request(engine, server.asks, o, err));
 }
 
 static json_t *demands_by_anybody(const json_t *o, struct srpol_error *err)
 {
-	return take_demands(for_all.asks, o, err);
+	return demanded(demand_request(engine, for_all.asks, o, err));
 }
 
 /* Who may configure may see all jobs and demands, as by "jobs". */

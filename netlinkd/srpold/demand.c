@@ -186,6 +186,23 @@ static bool of_another(struct demand *d, const void *data)
 }
 
 /**
+ * demands_are_of() - does an owner have any demands?
+ * @ds: demands
+ * @owner: name of the owner
+ * @uid: user
+ */
+bool demands_are_of(const struct demands *ds, const char *owner, uint32_t uid)
+{
+	const struct owner who = { .name = owner, .uid = uid };
+	struct demand *d;
+
+	vec_for_each(d, &ds->all)
+		if (!of_another(d, &who))
+			return true;
+	return false;
+}
+
+/**
  * demands_limit() - how many demands a user may have
  * @uid: the user; the superuser has no limit of its own, as it may speak for all
  */

@@ -63,6 +63,7 @@ int demand_resolve(const struct srpol_fabric *fabric, struct demand *d,
 		   struct srpol_error *err);
 int demand_add(const struct srpol_fabric *fabric, const struct demand *d,
 	       struct vec *to, struct srpol_error *err);
+bool demands_are_of(const struct demands *ds, const char *owner, uint32_t uid);
 uint32_t demands_limit(uint32_t uid);
 int demands_replace(struct demands *ds, const char *owner, uint32_t uid,
 		    const struct demand *new, uint32_t n,

@@ -172,6 +172,32 @@ json_t *demand_request(struct engine *engine, uint32_t uid,
 }
 
 /**
+ * demand_operator_request() - likewise at the socket of the command
+ * @engine: the engine
+ * @uid: who asks
+ * @request: as for demand_request()
+ * @err: message on failure; nothing has changed then
+ *
+ * A person who withdraws demands is told if there are none: another user's stay, and
+ * so do those of an owner whose name is misspelled. Programs withdraw theirs at their
+ * end, known or not.
+ */
+json_t *demand_operator_request(struct engine *engine, uint32_t uid,
+				const json_t *request, struct srpol_error *err)
+{
+	const char *owner = json_string_value(json_object_get(request, "owner"));
+	const json_t *list = json_object_get(request, "demands");
+
+	if (owner && json_is_array(list) && !json_array_size(list) &&
+	    !demands_are_of(&demands, owner, uid)) {
+		srpol_error_set(err, -ENOENT, "no demand of owner \"%s\" and user %u", owner,
+				uid);
+		return NULL;
+	}
+	return demand_request(engine, uid, request, err);
+}
+
+/**
  * demand_show_request() - handle srpol engine demands
  * @engine: the engine
  * @request: no further members

@@ -626,17 +626,16 @@ void qp_ranges(const struct vec *qps,
 /* job_request.c */
 void jobs_load(struct engine *engine);
 json_t *job_add_request(struct engine *engine, const json_t *request, struct srpol_error *err);
-json_t *job_del_request(struct engine *engine, const json_t *request,
-			struct srpol_error *err);
-json_t *job_show_request(struct engine *engine, const json_t *request,
-			 struct srpol_error *err);
+json_t *job_del_request(struct engine *engine, const json_t *request, struct srpol_error *err);
+json_t *job_show_request(struct engine *engine, const json_t *request, struct srpol_error *err);
 
 /* demand_request.c */
 extern struct demands demands;
-json_t *demand_request(struct engine *engine, uint32_t uid,
-		       const json_t *request, struct srpol_error *err);
-json_t *demand_show_request(struct engine *engine, const json_t *request,
-			    struct srpol_error *err);
+json_t *demand_request(struct engine *engine, uint32_t uid, const json_t *request,
+		       struct srpol_error *err);
+json_t *demand_operator_request(struct engine *engine, uint32_t uid, const json_t *request,
+				struct srpol_error *err);
+json_t *demand_show_request(struct engine *engine, const json_t *request, struct srpol_error *err);
 
 /* why.c */
 json_t *why_request(struct engine *engine, const json_t *request,

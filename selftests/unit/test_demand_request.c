@@ -121,11 +121,42 @@ static void test_superuser(void **state)
 	assert_int_equal(demands.all.n, 5000 * RAILS);
 }
 
+static json_t *withdraw(const char *owner, uint32_t uid, struct srpol_error *err)
+{
+	json_t *o = json_pack("{s:s, s:[]}", "owner", owner, "demands");
+	json_t *reply = demand_operator_request(&engine, uid, o, err);
+
+	json_decref(o);
+	return reply;
+}
+
+/* An operator is told where there is nothing to withdraw; programs are not. */
+static void test_withdraw(void **state)
+{
+	struct srpol_error err = {};
+	json_t *reply;
+
+	(void)state;
+	assert_int_equal(ask(USER, 1, &err), RAILS);
+	assert_null(withdraw("rank1", USER, &err));
+	assert_string_equal(err.text, "no demand of owner \"rank1\" and user 1000");
+	assert_null(withdraw("rank0", 0, &err));
+	assert_string_equal(err.text, "no demand of owner \"rank0\" and user 0");
+	assert_int_equal(demands.all.n, RAILS);
+	reply = withdraw("rank0", USER, &err);
+	assert_non_null(reply);
+	json_decref(reply);
+	assert_int_equal(demands.all.n, 0);
+	assert_int_equal(ask(USER, 0, &err), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_most, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_too_many, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(test_withdraw, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(test_superuser, set_up,
 						tear_down),

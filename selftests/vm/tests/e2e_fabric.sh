@@ -156,6 +156,8 @@ check "host A follows that plan" \
 check "who watches is told that: weights are the plan's, because of it" \
 	patiently 30 told 'map(select(.color == 100)) | any(.by == "engine") and
 		any(.by == "plan" and (.because | index("plan")))' paths
+check_fails "who has no demand is told so" 'no demand of owner "min" and user 0' \
+	on A engine demand del min
 on A engine demand del mine
 check "taken back, it is not" patiently 30 planned null
 check "and host A has its own candidate path" patiently 30 candidate_is A 50 \
