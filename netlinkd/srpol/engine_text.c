@@ -107,6 +107,17 @@ void print_engine_topology(const json_t *reply)
 	}
 }
 
+/* The configured one, and the one in use where the budget is too small for that. */
+static void print_interval(const json_t *reply)
+{
+	double every = json_number_value(json_object_get(reply, "interval_ms"));
+	const json_t *used = json_object_get(reply, "interval_used_ms");
+
+	out_text(" every %gms", every);
+	if (used && json_number_value(used) != every)
+		out_text(" used %gms", json_number_value(used));
+}
+
 /**
  * print_engine_show() - print the reply to request "show"
  * @reply: the reply
@@ -123,11 +134,10 @@ void print_engine_show(const json_t *reply)
 	out_text(" topology %s nodes %lld links %lld",
 		 text_of(reply, "topology"), number_of(reply, "nodes"),
 		 number_of(reply, "links"));
-	out_text("\n\tpaths %lld usable %lld probes %lld every %gms multiplier %lld",
-		 number_of(reply, "paths"), number_of(reply, "paths_usable"),
-		 number_of(reply, "probes"),
-		 json_number_value(json_object_get(reply, "interval_ms")),
-		 number_of(reply, "multiplier"));
+	out_text("\n\tpaths %lld usable %lld probes %lld", number_of(reply, "paths"),
+		 number_of(reply, "paths_usable"), number_of(reply, "probes"));
+	print_interval(reply);
+	out_text(" multiplier %lld", number_of(reply, "multiplier"));
 	out_text("\n\tanswers by xdp %lld by socket %lld",
 		 number_of(reply, "by_xdp"), number_of(reply, "by_socket"));
 	out_text("\n\tforged %lld strange %lld stale %lld unsent %lld late-ticks %lld algorithm %s",

@@ -387,6 +387,17 @@ static void set_interval(void)
 }
 
 /**
+ * prober_interval() - ns between two probes of a path
+ *
+ * It is longer than the configured one if the budget has no room for that, and 0
+ * before there was a start.
+ */
+uint64_t prober_interval(void)
+{
+	return interval_ns;
+}
+
+/**
  * prober_start() - start probing
  * @e: the engine
  * @err: message on failure

@@ -160,6 +160,7 @@ extern struct prober_stats prober_stats;
 
 int prober_check(const struct engine *engine, struct srpol_error *err);
 int prober_start(struct engine *engine, struct srpol_error *err);
+uint64_t prober_interval(void);
 void prober_stop(void);
 void prober_follow(void);
 void prober_news(void);

@@ -232,6 +232,7 @@ json_t *report_show(struct engine *engine, const json_t *request,
 	json_object_set_new(o, "paths_usable", json_integer(usable));
 	json_object_set_new(o, "probes", json_integer(probed));
 	json_object_set_new(o, "interval_ms", ms(c->interval_ns));
+	json_object_set_new(o, "interval_used_ms", ms(prober_interval() ?: c->interval_ns));
 	json_object_set_new(o, "multiplier",
 			    json_integer(c->live.multiplier));
 	probes_report(o);

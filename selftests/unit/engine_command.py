@@ -255,6 +255,23 @@ def longest():
        "its numbers")
 
 
+def shown(line, reply):
+    """What a command makes of this reply."""
+    with engine({"reply": reply}) as (path, _):
+        return srpol(*line.split(), "socket", path)
+
+
+@test
+def interval():
+    "engine show: the interval of probes that is in use, if another is configured"
+    reply = {"paths": 900, "probes": 900, "interval_ms": 10.0, "multiplier": 3}
+    match(shown("engine show", reply), " every 10ms multiplier 3\n", "an older srpold")
+    match(shown("engine show", {**reply, "interval_used_ms": 10.0}),
+          " every 10ms multiplier 3\n", "as configured")
+    match(shown("engine show", {**reply, "interval_used_ms": 45.0}),
+          " every 10ms used 45ms multiplier 3\n", "the budget is too small")
+
+
 @test
 def silent():
     "an engine that ends the connection: each command says so"

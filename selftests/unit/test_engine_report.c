@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What srpol engine paths shows of probes that XDP takes while it is being written,
- * with a clock of the test's.
+ * What srpol engine shows: paths of probes that XDP takes while it is being written, with
+ * a clock of the test's, and the interval of probes.
  */
 #include <string.h>
 
@@ -69,6 +69,13 @@ uint64_t probe_map_count(enum srpol_reason reason)
 	return 0;
 }
 
+static uint64_t used_ns;
+
+uint64_t prober_interval(void)
+{
+	return used_ns;
+}
+
 json_t *glb_report(void)
 {
 	return NULL;
@@ -119,10 +126,34 @@ static void test_last(void **state)
 	vec_free(&engine.paths);
 }
 
+static double number(const json_t *o, const char *key)
+{
+	return json_number_value(json_object_get(o, key));
+}
+
+/* The interval that the budget leaves is shown, beside the configured one. */
+static void test_interval(void **state)
+{
+	static const struct srpol_alg alg = { .name = "wecmp" };
+	json_t *o;
+
+	engine.paths = (struct vec)VEC_INIT(struct engine_path);
+	engine.config.weights.alg = &alg;
+	engine.config.interval_ns = 10 * MS;
+	o = report_show(&engine, NULL, NULL);
+	assert_true(number(o, "interval_ms") == 10 && number(o, "interval_used_ms") == 10);
+	json_decref(o);
+	used_ns = 45 * MS;
+	o = report_show(&engine, NULL, NULL);
+	assert_true(number(o, "interval_ms") == 10 && number(o, "interval_used_ms") == 45);
+	json_decref(o);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_last),
+		cmocka_unit_test(test_interval),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

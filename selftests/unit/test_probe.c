@@ -434,6 +434,17 @@ static void test_spread(void **state)
 	assert_int_equal(sent, 3 * MANY);
 }
 
+/* The budget is too small for the interval, which is longer then. */
+static void test_budget(void **state)
+{
+	(void)state;
+	assert_int_equal(prober_interval(), 2 * MS);
+	prober_stop();
+	engine.config.budget = 1000;
+	assert_int_equal(prober_start(&engine, NULL), 0);
+	assert_int_equal(prober_interval(), MANY * MS);
+}
+
 /* The data plane was loaded anew: the new map gets what the old one had. */
 static void test_renewed(void **state)
 {
@@ -557,6 +568,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_told_first, set_up_many, tear_down),
 		cmocka_unit_test_setup_teardown(test_many_lost, set_up_many, tear_down),
 		cmocka_unit_test_setup_teardown(test_spread, set_up_many, tear_down),
+		cmocka_unit_test_setup_teardown(test_budget, set_up_many, tear_down),
 		cmocka_unit_test_setup_teardown(test_many, set_up_many,
 						tear_down),
 		cmocka_unit_test_setup_teardown(test_renewed, set_up,
