@@ -68,16 +68,9 @@ static bool read_text(const json_t *o, const char *key, char *to, size_t len)
 	return true;
 }
 
-static bool read_qp(const json_t *o, uint32_t *qp)
+static bool read_cgroup(const json_t *o, struct job *job)
 {
-	json_int_t lo, hi;
-
-	if (json_unpack((json_t *)o, "{s:[II!]}", "qp", &lo, &hi) || lo < 1 ||
-	    hi < lo || hi > QP_MAX)
-		return false;
-	qp[0] = lo;
-	qp[1] = hi;
-	return true;
+	return read_text(o, "cgroup", job->cgroup, sizeof(job->cgroup));
 }
 
 static bool read_src(const json_t *o, struct job *job)
@@ -88,29 +81,63 @@ static bool read_src(const json_t *o, struct job *job)
 	       job->src_len;
 }
 
+static bool read_qp(const json_t *o, struct job *job)
+{
+	json_int_t lo, hi;
+
+	if (json_unpack((json_t *)o, "{s:[II!]}", "qp", &lo, &hi) || lo < 1 ||
+	    hi < lo || hi > QP_MAX)
+		return false;
+	job->qp[0] = lo;
+	job->qp[1] = hi;
+	return true;
+}
+
+static bool read_pid(const json_t *o, struct job *job)
+{
+	json_int_t pid = json_integer_value(json_object_get(o, "pid"));
+
+	if (pid < 1 || pid > INT32_MAX)
+		return false;
+	job->pid = pid;
+	return true;
+}
+
+static bool read_comm(const json_t *o, struct job *job)
+{
+	return read_text(o, "comm", job->comm, sizeof(job->comm));
+}
+
 /* Read how the traffic of a job is recognized: in exactly one way. */
 static int read_selector(const json_t *o, struct job *job,
 			 struct srpol_error *err)
 {
-	static const char * const keys[] = {
-		"cgroup", "src", "qp", "pid", "comm"
+	static const struct selector {
+		const char *key;
+		bool (*read)(const json_t *o, struct job *job);
+		const char *wanted;
+	} selectors[] = {
+		{ "cgroup", read_cgroup, "a path of 1 to 255 bytes" },
+		{ "src", read_src, "a prefix of at least one bit" },
+		{ "qp", read_qp, "a range of QPs from 1 to 16777215" },
+		{ "pid", read_pid, "a number from 1 to 2147483647" },
+		{ "comm", read_comm, "a name of 1 to 15 bytes, as the kernel keeps no more" },
+		{ }
 	};
-	json_int_t pid = json_integer_value(json_object_get(o, "pid"));
-	unsigned int i, n = 0;
-	bool good;
+	const struct selector *s, *is = NULL;
+	unsigned int n = 0;
 
-	for (i = 0; i < 5; i++)
-		n += json_object_get(o, keys[i]) != NULL;
-	good = read_text(o, "cgroup", job->cgroup, sizeof(job->cgroup)) ||
-	       read_src(o, job) || read_qp(o, job->qp) ||
-	       read_text(o, "comm", job->comm, sizeof(job->comm));
-	if (!good && pid > 0 && pid <= INT32_MAX) {
-		job->pid = pid;
-		good = true;
+	for (s = selectors; s->key; s++) {
+		if (!json_object_get(o, s->key))
+			continue;
+		is = s;
+		n++;
 	}
-	return n == 1 && good ? 0 :
-	       srpol_error_set(err, -EINVAL,
-			       "exactly one of \"cgroup\", \"src\", \"qp\", \"pid\" and \"comm\" is needed, with a valid value");
+	if (n != 1)
+		return srpol_error_set(err, -EINVAL,
+				       "exactly one of \"cgroup\", \"src\", \"qp\", \"pid\" and \"comm\" is needed");
+	return is->read(o, job) ? 0 :
+	       srpol_error_set(err, -EINVAL, "\"%s\" is not %s", is->key, is->wanted);
 }
 
 static bool color_is_free(const struct engine *engine, const struct job *job,
