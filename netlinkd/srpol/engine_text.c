@@ -207,15 +207,21 @@ static void print_why_policy(const json_t *policy)
 	out_text("\tpolicy color %lld endpoint %s is %s\n",
 		 number_of(policy, "color"), text_of(to, "address"),
 		 text_of(policy, "policy"));
+	if (json_object_get(policy, "by"))
+		out_text("\tactive candidate path: preference %lld by %s\n",
+			 number_of(policy, "preference"), text_of(policy, "by"));
 	json_array_foreach(json_object_get(policy, "paths"), i, v) {
 		out_text("\tpath %lld name %s weight %lld buckets %lld %s",
 			 number_of(v, "path"), text_of(v, "name"),
 			 number_of(v, "weight"), number_of(v, "buckets"),
 			 text_of(v, "probes"));
-		out_text(" narrowest %s %lldbit/s from %s quality %lld%%\n",
+		out_text(" narrowest %s %lldbit/s from %s quality %lld%%",
 			 text_of(v, "narrowest"), number_of(v, "capacity_bps"),
 			 text_of(v, "capacity_from"),
 			 number_of(v, "quality_percent"));
+		if (json_object_get(v, "planned"))
+			out_text(" planned %lld", number_of(v, "planned"));
+		out_text("\n");
 	}
 	json_array_foreach(json_object_get(policy, "changes"), i, v) {
 		out_text("\tif %s were %s: weights ", text_of(v, "link"),

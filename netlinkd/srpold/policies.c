@@ -19,6 +19,10 @@
 /* Originator of the engine's candidate paths: this host. */
 #define OWN_NODE		IN6ADDR_LOOPBACK_INIT
 
+/* Discriminators of the engine's candidate paths */
+#define OWN_LOCAL		1
+#define OWN_GLOBAL		2
+
 /**
  * struct own - a candidate path of the engine
  * @preference: its preference
@@ -58,9 +62,9 @@ static uint32_t wanted(const struct policy_info *have,
 	uint32_t room = SRPOL_CANDIDATES_MAX - count_others(have), n = 0;
 
 	if (policy->planned && n < room)
-		own[n++] = (struct own){ PREFERENCE_GLOBAL, 2, policy->planned };
+		own[n++] = (struct own){ PREFERENCE_GLOBAL, OWN_GLOBAL, policy->planned };
 	if (n < room)
-		own[n++] = (struct own){ PREFERENCE_LOCAL, 1, policy->weight };
+		own[n++] = (struct own){ PREFERENCE_LOCAL, OWN_LOCAL, policy->weight };
 	return n;
 }
 
@@ -253,6 +257,31 @@ static void read_rest(const struct policy_info *have,
 	for (i = 0; have && i < have->n_candidates; i++)
 		policy->is_others |= have->candidates[i].active &&
 				     !is_own(&have->candidates[i]);
+}
+
+/**
+ * policies_by() - whose weights a policy of the module has in force
+ * @have: the policy
+ * @preference: set to the preference of the active candidate path
+ *
+ * Return: "engine", "plan" or "operator", as watchers are told it; NULL if no candidate
+ * path is active.
+ */
+const char *policies_by(const struct policy_info *have, uint32_t *preference)
+{
+	const struct candidate_info *cand;
+	uint32_t i;
+
+	for (i = 0; i < have->n_candidates; i++) {
+		cand = &have->candidates[i];
+		if (!cand->active)
+			continue;
+		*preference = cand->preference;
+		if (have->origin != SRPOL_ORIGIN_ENGINE || !is_own(cand))
+			return "operator";
+		return cand->discriminator == OWN_GLOBAL ? "plan" : "engine";
+	}
+	return NULL;
 }
 
 /**

@@ -425,6 +425,7 @@ int policies_make(struct engine *engine, const struct vec *there,
 int policies_delete(struct engine *engine, const struct vec *there,
 		    struct srpol_batch *batch, unsigned int *deleted);
 bool policies_keep(const struct vec *there, uint32_t path);
+const char *policies_by(const struct policy_info *have, uint32_t *preference);
 
 /* endpoints.c */
 int endpoints_make(struct engine *engine, const struct vec *there,

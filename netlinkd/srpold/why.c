@@ -104,11 +104,13 @@ static json_t *path_report(struct engine *engine, const struct question *q,
 	char name[LINK_NAME_LEN];
 	struct srpol_route route;
 	json_t *o = json_object();
+	enum link_source source;
 	uint32_t cable, c;
 
 	srpol_path_get(engine->fabric, set, i, &route);
 	cable = narrowest(engine, &route);
 	info = &engine->links.cables[cable];
+	source = linkstate_source(&engine->links, cable);
 	link_name(engine->fabric, cable, name, sizeof(name));
 	set_number(o, "path", path->id);
 	set_text(o, "name", path->name);
@@ -122,10 +124,9 @@ static json_t *path_report(struct engine *engine, const struct question *q,
 	set_text(o, "probes", liveness_name(
 		&engine_path(engine, path->leader)->live));
 	set_text(o, "narrowest", name);
-	set_number(o, "capacity_bps",
-		   engine->links.links->links[2 * cable].capacity);
-	set_text(o, "capacity_from", link_source_name(
-		linkstate_source(&engine->links, cable)));
+	/* algorithms see this multiplied by the quality */
+	set_number(o, "capacity_bps", info->capacity[source]);
+	set_text(o, "capacity_from", link_source_name(source));
 	set_number(o, "quality_percent", quality_percent(&info->quality));
 	return o;
 }
@@ -235,6 +236,18 @@ static json_int_t announced(const struct engine *engine,
 	return bytes;
 }
 
+/* Whose weights the module has in force. */
+static void active_report(const struct policy_info *have, json_t *o)
+{
+	uint32_t preference;
+	const char *by = have ? policies_by(have, &preference) : NULL;
+
+	if (!by)
+		return;
+	set_text(o, "by", by);
+	set_number(o, "preference", preference);
+}
+
 static json_t *policy_report(struct engine *engine, const struct question *q,
 			     const struct engine_policy *policy)
 {
@@ -252,6 +265,7 @@ static json_t *policy_report(struct engine *engine, const struct question *q,
 	set_text(o, "policy", !have ? "not in the module" :
 		 have->origin != SRPOL_ORIGIN_ENGINE ? "somebody else's" :
 		 "the engine's");
+	active_report(have, o);
 	if (srpol_path_set_init(engine->fabric, policy->src, policy->dst,
 				&set)) {
 		json_decref(o);

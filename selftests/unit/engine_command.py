@@ -273,6 +273,26 @@ def interval():
 
 
 @test
+def why():
+    "engine why: whose weights are in force, and those of the plan"
+    path = {"path": 8192, "name": "A-s1-B", "weight": 3, "buckets": 10, "probes": "up",
+            "narrowest": "l1-s1", "capacity_bps": 100, "capacity_from": "topology",
+            "quality_percent": 75}
+    policy = {"from": {"host": "A", "rail": 0}, "to": {"host": "B", "rail": 0,
+              "address": "fd00:b::1"}, "color": 100, "policy": "the engine's",
+              "paths": [path], "changes": []}
+    said = shown("engine why B", {"policies": [policy]})
+    match(said, "\tpath 8192 name A-s1-B weight 3 buckets 10 up narrowest l1-s1 "
+          "100bit/s from topology quality 75%\n$", "without a plan")
+    assert "active" not in said, said
+    path["planned"] = 15
+    said = shown("engine why B", {"policies": [{**policy, "by": "plan", "preference": 100}]})
+    match(said, " is the engine's\n\tactive candidate path: preference 100 by plan\n",
+          "whose weights")
+    match(said, "weight 3 buckets 10 up .* quality 75% planned 15\n$", "the plan's")
+
+
+@test
 def silent():
     "an engine that ends the connection: each command says so"
     for line in ("engine show", "engine watch", "job show", "fabric show"):

@@ -145,6 +145,32 @@ static void told_once(void **state)
 	assert_int_equal(notices, 2);
 }
 
+/* Whose weights are in force, and by which preference. */
+static void in_force(void **state)
+{
+	uint32_t preference = 0;
+
+	(void)state;
+	assert_string_equal(policies_by(&there, &preference), "engine");
+	assert_int_equal(preference, 50);
+	there.n_candidates = 2;
+	there.candidates[1] = there.candidates[0];
+	there.candidates[0].active = false;
+	there.candidates[1].discriminator = 2;
+	there.candidates[1].preference = 100;
+	assert_string_equal(policies_by(&there, &preference), "plan");
+	assert_int_equal(preference, 100);
+	there.candidates[1].protocol_origin = SRPOL_PROTOCOL_ORIGIN_BGP;
+	there.candidates[1].preference = 200;
+	assert_string_equal(policies_by(&there, &preference), "operator");
+	assert_int_equal(preference, 200);
+	there.candidates[1].active = false;
+	assert_null(policies_by(&there, &preference));
+	there.origin = SRPOL_ORIGIN_STATIC;
+	there.candidates[0].active = true;
+	assert_string_equal(policies_by(&there, &preference), "operator");
+}
+
 #define TEST(f)	cmocka_unit_test_setup(f, up)
 
 int main(void)
@@ -154,6 +180,7 @@ int main(void)
 		TEST(to_peers),
 		TEST(of_others),
 		TEST(told_once),
+		TEST(in_force),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
