@@ -305,6 +305,8 @@ void print_engine_jobs(const json_t *reply)
 			 number_of(job, "collisions"));
 		if (text_of(job, "placement")[0])
 			out_text(" placed %lld", number_of(job, "placed"));
+		if (number_of(job, "rules_missing"))
+			out_text(" rules-missing %lld", number_of(job, "rules_missing"));
 		if (number_of(job, "qps_without_rule"))
 			out_text(" qps-without-rule %lld",
 				 number_of(job, "qps_without_rule"));

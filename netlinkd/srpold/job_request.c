@@ -372,10 +372,10 @@ static uint32_t count_placed(const struct job *job)
 
 /*
  * Report the paths of a job and how it used them; flows that share a path
- * collide.
+ * collide. @policies, @rules: those of the module
  */
 static void report_use(struct engine *engine, const struct job *job,
-		       const struct vec *policies, json_t *o)
+		       const struct vec *policies, const struct vec *rules, json_t *o)
 {
 	struct use *use = count_flows(engine, job, policies);
 	json_t *paths = json_array(), *p;
@@ -404,6 +404,8 @@ static void report_use(struct engine *engine, const struct job *job,
 	}
 	json_object_set_new(o, "rules",
 			    json_integer(count_rules(engine, job)));
+	json_object_set_new(o, "rules_missing",
+			    json_integer(rules_missing(engine, rules, job->color)));
 	json_object_set_new(o, "qps_without_rule",
 			    json_integer(job->unruled));
 	if (job->lacks_paths)
@@ -427,25 +429,29 @@ json_t *job_show_request(struct engine *engine, const json_t *request,
 {
 	const char *name = json_string_value(json_object_get(request, "name"));
 	struct vec policies = VEC_INIT(struct policy_info);
+	struct vec rules = VEC_INIT(struct rule_info);
 	json_t *array = json_array(), *o;
 	const struct job *job;
+	int ret;
 
 	if (name && !find(name)) {
 		srpol_error_set(err, -ENOENT, "no job \"%s\"", name);
 		json_decref(array);
 		return NULL;
 	}
-	if (srpol_fetch(&engine->genl, SRPOL_CMD_POLICY_GET, &policies, err)) {
-		json_decref(array);
-		return NULL;
-	}
+	ret = srpol_fetch(&engine->genl, SRPOL_CMD_POLICY_GET, &policies, err) ?:
+	      srpol_fetch(&engine->genl, SRPOL_CMD_RULE_GET, &rules, err);
 	vec_for_each(job, &jobs) {
-		if (name && strcmp(job->name, name))
+		if (ret || (name && strcmp(job->name, name)))
 			continue;
 		o = job_to_json(job);
-		report_use(engine, job, &policies, o);
+		report_use(engine, job, &policies, &rules, o);
 		json_array_append_new(array, o);
 	}
 	vec_free(&policies);
-	return array;
+	vec_free(&rules);
+	if (!ret)
+		return array;
+	json_decref(array);
+	return NULL;
 }

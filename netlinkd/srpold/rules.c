@@ -238,6 +238,28 @@ int rules_make(struct engine *engine, const struct vec *there, uint32_t max,
 }
 
 /**
+ * rules_missing() - how many rules of a color the module does not have
+ * @engine: the engine
+ * @there: rules of the module
+ * @color: the color
+ *
+ * There was no room for them, or somebody else has a rule of their priority.
+ */
+uint32_t rules_missing(const struct engine *engine, const struct vec *there, uint32_t color)
+{
+	const struct rule_info *want, *have;
+	uint32_t n = 0;
+
+	vec_for_each(want, &engine->rules) {
+		if (want->color != color)
+			continue;
+		have = at(there, want->priority);
+		n += !have || have->origin != SRPOL_ORIGIN_ENGINE;
+	}
+	return n;
+}
+
+/**
  * rules_are_left_out() - whether rules are missing for lack of room
  */
 bool rules_are_left_out(void)

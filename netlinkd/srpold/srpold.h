@@ -436,6 +436,7 @@ int endpoints_make(struct engine *engine, const struct vec *there,
 void rules_own(struct engine *engine);
 int rules_make(struct engine *engine, const struct vec *there, uint32_t max,
 	       struct srpol_batch *batch, unsigned int *made);
+uint32_t rules_missing(const struct engine *engine, const struct vec *there, uint32_t color);
 bool rules_are_left_out(void);
 void rules_forget(void);
 int rules_delete(struct engine *engine, const struct vec *there,
@@ -639,8 +640,7 @@ json_t *demand_operator_request(struct engine *engine, uint32_t uid, const json_
 json_t *demand_show_request(struct engine *engine, const json_t *request, struct srpol_error *err);
 
 /* why.c */
-json_t *why_request(struct engine *engine, const json_t *request,
-		    struct srpol_error *err);
+json_t *why_request(struct engine *engine, const json_t *request, struct srpol_error *err);
 
 /* suspects.c */
 size_t suspects_by(struct engine *engine,

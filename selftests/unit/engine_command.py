@@ -293,6 +293,16 @@ def why():
 
 
 @test
+def missing():
+    "job show: rules that the module does not have, if there are any"
+    job = {"name": "j", "color": 1000, "comm": "x", "rules": 3, "bytes": 9, "collisions": 0}
+    match(shown("job show", [{**job, "rules_missing": 0}]),
+          "rules 3 bytes 9 collisions 0\n$", "none")
+    match(shown("job show", [{**job, "rules_missing": 2}]),
+          "rules 3 bytes 9 collisions 0 rules-missing 2\n$", "two")
+
+
+@test
 def silent():
     "an engine that ends the connection: each command says so"
     for line in ("engine show", "engine watch", "job show", "fabric show"):

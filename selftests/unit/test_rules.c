@@ -210,12 +210,29 @@ static void test_room(void **state)
 	assert_int_equal(n_notices, 2);
 }
 
+/* Rules that the module does not have as the engine's are counted by color. */
+static void test_missing(void **state)
+{
+	uint32_t i;
+
+	for (i = 0; i < 4; i++)
+		add(&engine.rules, i, 0);
+	add(&engine.rules, 9, 0)->color = 8;
+	for (i = 0; i < 3; i++)
+		add(&there, i, 0);
+	((struct rule_info *)there.data + 1)->origin = SRPOL_ORIGIN_STATIC;
+	assert_int_equal(rules_missing(&engine, &there, 7), 2);
+	assert_int_equal(rules_missing(&engine, &there, 8), 1);
+	assert_int_equal(rules_missing(&engine, &there, 9), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_same, set_up),
 		cmocka_unit_test_setup(test_foreign, set_up),
 		cmocka_unit_test_setup(test_room, set_up),
+		cmocka_unit_test_setup(test_missing, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -153,6 +153,8 @@ check "a policy that somebody deletes is made again" patiently 30 eval \
 check_equal "a rule for which there is no room is not" null \
 	"$(on A -j rule show | gojq -c 'map(select(.prio == 40000))[0]')"
 check "that is said" grep -q "there is room for" "$work/both.log"
+check_equal "and that its job lacks it" '[1,0]' \
+	"$(on A -j job show | gojq -c '[ .[].rules_missing ]')"
 srpol rule del prio 10000
 check "once there is room it is made" patiently 30 eval \
 	'on A -j rule show | gojq -e "any(.prio == 40000)"'
