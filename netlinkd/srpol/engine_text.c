@@ -98,11 +98,15 @@ void print_engine_topology(const json_t *reply)
 		out_text("link %s-%s %s rate %lldbit/s",
 			 text_of(link, "from"), text_of(link, "to"),
 			 text_of(link, "state"), number_of(link, "rate_bps"));
-		out_text(" capacity %lldbit/s from %s quality %lld%% %s\n",
+		out_text(" capacity %lldbit/s from %s quality %lld%% %s",
 			 number_of(link, "capacity_bps"),
 			 text_of(link, "capacity_from"),
 			 number_of(link, "quality_percent"),
 			 text_of(link, "quality"));
+		if (json_object_get(link, "heard_percent") &&
+		    number_of(link, "heard_percent") < 100)
+			out_text(" heard %lld%%", number_of(link, "heard_percent"));
+		out_text("\n");
 		out_object_end();
 	}
 }

@@ -303,6 +303,17 @@ def missing():
 
 
 @test
+def heard():
+    "engine topology: what peers say of a link, if they do"
+    link = {"from": "l1", "to": "s1", "state": "up", "rate_bps": 9, "capacity_bps": 9,
+            "capacity_from": "topology", "quality_percent": 100, "quality": "good"}
+    match(shown("engine topology", [{**link, "heard_percent": 100}]),
+          "quality 100% good\n$", "nothing")
+    match(shown("engine topology", [{**link, "heard_percent": 50}]),
+          "quality 100% good heard 50%\n$", "half of it is to be used")
+
+
+@test
 def silent():
     "an engine that ends the connection: each command says so"
     for line in ("engine show", "engine watch", "job show", "fabric show"):
