@@ -222,7 +222,7 @@ static void advise_balance(json_t *list)
 	bool better;
 	json_t *o;
 
-	if (!fabricd.plan || workload_read(WORKLOAD_ALL, NULL, &w))
+	if (!plan_in_force(NULL) || workload_read(WORKLOAD_ALL, NULL, &w))
 		return;
 	if (!heat_of(fabricd.plan, &w, &now) && now.link != SRPOL_NONE &&
 	    now.hottest_s > UNEVEN * now.mean_s &&

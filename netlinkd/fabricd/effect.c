@@ -173,7 +173,7 @@ json_t *effect_json(const struct admission *a)
 	json_t *o = NULL;
 
 	if (!a->is_what_if || a->decision != DECISION_ACCEPT ||
-	    !a->want.weights || !fabricd.plan)
+	    !a->want.weights || !plan_in_force(NULL))
 		return json_null();
 	if (!compute(&e, a))
 		o = list_json(&e, a);

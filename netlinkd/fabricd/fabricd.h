@@ -254,9 +254,10 @@ struct epoch_change {
  * @acks: struct ack, sorted by host
  * @planner: plan for traffic without a reservation
  * @links: state of the links when the last plan was made
- * @plan: plan in force: that of @planner and reservations; NULL: none
+ * @plan: last plan made: that of @planner and reservations; NULL: none; see
+ *	plan_in_force()
  * @before: the previous plan, NULL: none
- * @epoch: epoch in force
+ * @epoch: epoch in force, as of the last term in which this engine led
  * @head_rev: revision of the head that was last read or written
  * @published_ns: when this engine wrote it, 0: another engine did
  * @next_epoch: number of the next epoch
@@ -433,6 +434,8 @@ json_t *what_if_request(const json_t *request, struct srpol_error *err);
 
 /* plan.c: demands that the plan in force was made for */
 const struct workload *plan_workload(void);
+const struct srpol_plan *plan_in_force(struct srpol_error *err);
+uint64_t plan_epoch(void);
 
 /* why.c */
 json_t *why_request(const json_t *request, struct srpol_error *err);

@@ -297,10 +297,12 @@ void forecasts_get(struct forecast_stats *stats)
 	const struct word *w;
 	uint32_t i;
 
-	*stats = (struct forecast_stats){
-		.planned = planned, .covered = covered,
-		.bytes = planned_bytes, .refused = refused + hearing.strange,
-	};
+	*stats = (struct forecast_stats){ .refused = refused + hearing.strange };
+	if (plan_in_force(NULL)) {
+		stats->planned = planned;
+		stats->covered = covered;
+		stats->bytes = planned_bytes;
+	}
 	vec_for_each(w, &all) {
 		for (i = 0, live = 0; i < w->said.n; i++)
 			live += w->said.list[i].end_ms > now;

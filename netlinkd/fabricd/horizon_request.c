@@ -312,11 +312,8 @@ json_t *horizons_request(const json_t *request, struct srpol_error *err)
 	json_t *reply = NULL;
 	uint32_t i;
 
-	if (!fabricd.plan) {
-		srpol_error_set(err, -ENOENT, "this engine has no plan: %s leads",
-				fabricd.leader[0] ? fabricd.leader : "nobody");
+	if (!plan_in_force(err))
 		return NULL;
-	}
 	for (i = 0; i < HORIZONS; i++)
 		h[i].at = horizons[i];
 	if (!read_reserved(&a) && !add_jobs(&a, now) &&

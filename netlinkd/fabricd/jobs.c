@@ -141,7 +141,7 @@ static json_t *job_json(const struct workload *w, uint32_t i, bool all,
 		epoch = r->epoch;
 	memset(load->bytes, 0, bytes);
 	memset(load->reserved, 0, bytes);
-	if (fabricd.plan && !load_bytes(w, i, load->bytes) &&
+	if (plan_in_force(NULL) && !load_bytes(w, i, load->bytes) &&
 	    (!reservation_is_live(r) || !load_reserved(r, load->reserved))) {
 		json_decref(links);
 		links = links_json(load, all);
@@ -171,7 +171,7 @@ static bool is_wanted(const struct input *job, const char *own,
  * @request: "name" of one job, which is shown with all links that it uses
  * @err: message if the user has no tenant
  *
- * Links are only shown if this engine made a plan; it has none if it never led.
+ * Links are only shown by the engine that leads: others have no plan.
  */
 json_t *jobs_request(const json_t *request, struct srpol_error *err)
 {

@@ -46,6 +46,8 @@ const double *loads_get(void)
 		.n = p->n,
 	};
 
+	if (!plan_in_force(NULL))
+		return NULL;
 	if (loads && of_plan == fabricd.stats.plans)
 		return loads;
 	free(loads);

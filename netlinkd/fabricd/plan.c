@@ -19,6 +19,7 @@ static struct alarm timer = ALARM_INIT(ring, NULL);
 static struct alarm again = ALARM_INIT(take_over, NULL);
 static struct workload forecast;
 static bool loaded, publishing, dirty;
+static bool has_plan;	/* in this term */
 
 static void published(int error)
 {
@@ -78,6 +79,7 @@ static int run(const struct srpol_links *links, struct srpol_error *err)
 		srpol_plan_free(fabricd.plan);
 	}
 	fabricd.plan = plan;
+	has_plan = true;
 	return 0;
 }
 
@@ -125,6 +127,37 @@ static void ring(void *data)
 const struct workload *plan_workload(void)
 {
 	return &forecast;
+}
+
+/**
+ * plan_in_force() - the plan of the term in which this engine leads
+ * @err: NULL, or a message if there is none
+ *
+ * What is left of an earlier term is kept, as the next plan changes no more of it than it
+ * has to. But others may have planned since.
+ *
+ * Return: NULL if it does not lead, or has made no plan since it leads.
+ */
+const struct srpol_plan *plan_in_force(struct srpol_error *err)
+{
+	if (fabricd.term && has_plan)
+		return fabricd.plan;
+	if (err && fabricd.term)
+		srpol_error_set(err, -ENOENT, "this engine has no plan yet");
+	else if (err)
+		srpol_error_set(err, -ENOENT, "this engine has no plan: %s leads",
+				fabricd.leader[0] ? fabricd.leader : "nobody");
+	return NULL;
+}
+
+/**
+ * plan_epoch() - the epoch in force
+ *
+ * Return: 0 if this engine does not lead: only who leads knows it.
+ */
+uint64_t plan_epoch(void)
+{
+	return fabricd.term ? fabricd.epoch.index.epoch : 0;
 }
 
 /**
@@ -178,6 +211,7 @@ void plan_takeover(void)
 {
 	loaded = false;
 	publishing = false;
+	has_plan = false;
 	fabricd.published_ns = 0;
 	take_over(NULL);
 }

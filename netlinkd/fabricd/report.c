@@ -118,7 +118,7 @@ json_t *report_engine(void)
 			 "leader", fabricd.leader,
 			 "leads", fabricd.term != 0,
 			 "term", (json_int_t)fabricd.term,
-			 "epoch", (json_int_t)fabricd.epoch.index.epoch,
+			 "epoch", (json_int_t)plan_epoch(),
 			 "algorithm", fabricd.config.alg->name,
 			 "store", fabricd.store.ops->name,
 			 "bus", bus_state(),
@@ -146,7 +146,7 @@ static json_t *load_json(void)
  */
 json_t *report_show(const json_t *request, struct srpol_error *err)
 {
-	const struct srpol_plan *plan = fabricd.plan;
+	const struct srpol_plan *plan = plan_in_force(NULL);
 	json_t *o = report_engine();
 
 	json_object_set_new(o, "pairs", json_integer(plan ? plan->n : 0));
@@ -214,7 +214,7 @@ static json_t *pairs_json(const struct srpol_plan *plan, uint32_t from)
  */
 json_t *report_plan(const json_t *request, struct srpol_error *err)
 {
-	const struct srpol_plan *plan = fabricd.plan;
+	const struct srpol_plan *plan;
 	char name[SRPOL_NAME_LEN];
 	uint32_t from = SRPOL_NONE;
 
@@ -227,11 +227,9 @@ json_t *report_plan(const json_t *request, struct srpol_error *err)
 			return NULL;
 		}
 	}
-	if (!plan) {
-		srpol_error_set(err, -ENOENT, "this engine has no plan: %s leads",
-				fabricd.leader[0] ? fabricd.leader : "nobody");
+	plan = plan_in_force(err);
+	if (!plan)
 		return NULL;
-	}
 	return json_pack("{s:I, s:o, s:o}", "epoch",
 			 (json_int_t)fabricd.epoch.index.epoch, "pairs",
 			 pairs_json(plan, from), "flows",
@@ -262,7 +260,9 @@ json_t *report_diff(const json_t *request, struct srpol_error *err)
 {
 	json_t *changes, *flows;
 
-	if (!fabricd.plan || !fabricd.before) {
+	if (!plan_in_force(err))
+		return NULL;
+	if (!fabricd.before) {
 		srpol_error_set(err, -ENOENT, "this engine has not made two plans yet");
 		return NULL;
 	}

@@ -29,8 +29,10 @@ static json_t *counts_json(void)
 	for (i = 0; i < f->n_nodes; i++)
 		by[f->nodes[i].tier]++;
 	vec_for_each(ack, &fabricd.acks) {
-		acked += ack->epoch && ack->epoch == fabricd.epoch.index.epoch;
-		behind += ack->epoch && ack->epoch != fabricd.epoch.index.epoch;
+		if (!ack->epoch || !plan_in_force(NULL))
+			continue;
+		acked += ack->epoch == plan_epoch();
+		behind += ack->epoch != plan_epoch();
 	}
 	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
 			 "hosts", (json_int_t)by[SRPOL_TIER_HOST],
@@ -80,7 +82,7 @@ static json_t *plan_json(const double *loads)
 	double bytes = 0;
 	uint32_t i;
 
-	if (!p->placement)
+	if (!plan_in_force(NULL) || !p->placement)
 		return json_null();
 	for (i = 0; i < p->n; i++)
 		bytes += p->demands[i].bytes;
@@ -89,7 +91,7 @@ static json_t *plan_json(const double *loads)
 			 "seconds", p->placement->prediction.seconds,
 			 "unplaced",
 			 (json_int_t)p->placement->prediction.unplaced,
-			 "pairs", (json_int_t)(fabricd.plan ? fabricd.plan->n : 0),
+			 "pairs", (json_int_t)fabricd.plan->n,
 			 "hot", hot_json(loads));
 }
 
@@ -165,13 +167,16 @@ static void add_flows(void *data, const struct srpol_flows_change *c)
 
 static json_t *change_json(void)
 {
-	json_t *change = causes_json(), *weights, *flows;
+	json_t *change, *weights, *flows;
 
+	if (!plan_in_force(NULL))
+		return json_null();
+	change = causes_json();
 	if (!json_is_object(change))
 		return change;
 	weights = json_array();
 	flows = json_array();
-	if (fabricd.before && fabricd.plan) {
+	if (fabricd.before) {
 		srpol_plan_diff(fabricd.before, fabricd.plan, add_weights,
 				weights);
 		srpol_flows_diff(fabricd.before, fabricd.plan, add_flows,

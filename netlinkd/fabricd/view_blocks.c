@@ -33,8 +33,8 @@ static uint32_t *block_of;	/* by node: its block in its tier */
  * @worst: seconds for which the busiest of them is busy
  * @used: share of capacity that the busiest of them carries, as measured
  * @hosts: number of attached hosts
- * @acked: hosts that have applied the epoch in force
- * @behind: hosts that have applied another epoch
+ * @acked: hosts that have applied the epoch in force, if this engine leads
+ * @behind: hosts that have applied another epoch, likewise
  * @tenants: bit set, see view_tenants_at()
  */
 struct block {
@@ -189,7 +189,7 @@ static void count_ack(struct block *leaves, const struct ack *ack,
 		if (b == last)
 			continue;
 		last = b;
-		if (ack->epoch == fabricd.epoch.index.epoch)
+		if (ack->epoch == plan_epoch())
 			leaves[b].acked++;
 		else
 			leaves[b].behind++;
@@ -201,6 +201,8 @@ static void count_acks(struct block *leaves)
 	const struct ack *ack;
 	uint32_t host;
 
+	if (!plan_in_force(NULL))
+		return;
 	vec_for_each(ack, &fabricd.acks) {
 		host = srpol_fabric_node(fabricd.fabric, ack->host);
 		if (host != SRPOL_NONE && ack->epoch)

@@ -90,8 +90,8 @@ static void engine_metrics(void)
 	      fabricd.term != 0);
 	gauge("term", NULL, "Term in which it leads, 0 if it does not.",
 	      fabricd.term);
-	gauge("epoch", NULL, "Epoch in force, as this engine knows it.",
-	      fabricd.epoch.index.epoch);
+	gauge("epoch", NULL, "Epoch in force, 0 if this engine does not lead.",
+	      plan_epoch());
 	counter("events", "Changes of jobs and reports.", s->events);
 	counter("refused", "These that were wrong.", s->refused);
 	counter("plans", "Plans made.", s->plans);
@@ -113,12 +113,15 @@ static void hosts_metrics(void)
 	for (i = 0; i < f->n_nodes; i++)
 		hosts += f->nodes[i].tier == SRPOL_TIER_HOST;
 	vec_for_each(ack, &fabricd.acks) {
-		acked += ack->epoch && ack->epoch == fabricd.epoch.index.epoch;
-		behind += ack->epoch && ack->epoch != fabricd.epoch.index.epoch;
+		acked += ack->epoch && ack->epoch == plan_epoch();
+		behind += ack->epoch && ack->epoch != plan_epoch();
 	}
 	family("hosts", "gauge", NULL, "Hosts by what they have applied.");
-	sample("hosts", acked, "state", "applied", NULL);
-	sample("hosts", behind, "state", "behind", NULL);
+	/* who has no plan knows no epoch that hosts could be behind */
+	if (plan_in_force(NULL)) {
+		sample("hosts", acked, "state", "applied", NULL);
+		sample("hosts", behind, "state", "behind", NULL);
+	}
 	sample("hosts", (double)hosts - acked - behind, "state", "silent",
 	       NULL);
 	gauge("jobs", NULL, "Jobs announced.", fabricd.jobs.n);
@@ -131,7 +134,7 @@ static void plan_metrics(void)
 	double bytes = 0;
 	uint32_t i;
 
-	if (!p->placement)
+	if (!plan_in_force(NULL) || !p->placement)
 		return;
 	for (i = 0; i < p->n; i++)
 		bytes += p->demands[i].bytes;
@@ -150,15 +153,18 @@ static void forecast_metrics(void)
 	struct forecast_stats s;
 
 	forecasts_get(&s);
-	family("forecasts", "gauge", NULL,
-	       "Demands that hosts foresee, by what becomes of them.");
-	sample("forecasts", s.planned, "state", "planned", NULL);
-	sample("forecasts", s.covered, "state", "covered", NULL);
-	/* the plan may have been made before some ended */
-	sample("forecasts",
-	       fmax((double)s.demands - s.planned - s.covered, 0), "state",
-	       "waits", NULL);
-	gauge("forecast_bytes", "bytes", "Bytes of those in the plan.", s.bytes);
+	if (plan_in_force(NULL)) {
+		family("forecasts", "gauge", NULL,
+		       "Demands that hosts foresee, by what becomes of them.");
+		sample("forecasts", s.planned, "state", "planned", NULL);
+		sample("forecasts", s.covered, "state", "covered", NULL);
+		/* the plan may have been made before some ended */
+		sample("forecasts",
+		       fmax((double)s.demands - s.planned - s.covered, 0),
+		       "state", "waits", NULL);
+		gauge("forecast_bytes", "bytes", "Bytes of those in the plan.",
+		      s.bytes);
+	}
 	gauge("forecast_hosts", NULL, "Hosts that foresee something.", s.hosts);
 	counter("forecasts_refused", "Words of forecasts that were wrong.",
 		s.refused);

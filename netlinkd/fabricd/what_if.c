@@ -212,10 +212,8 @@ json_t *what_if_request(const json_t *request, struct srpol_error *err)
 
 	if (find_link(request, &link, err))
 		return NULL;
-	if (!fabricd.plan) {
-		srpol_error_set(err, -ENOENT, "this engine has no plan");
+	if (!plan_in_force(err))
 		return NULL;
-	}
 	if (!try_it(&t, link, err))
 		o = result(&t, err);
 	end_trial(&t);

@@ -209,11 +209,8 @@ json_t *why_request(const json_t *request, struct srpol_error *err)
 	}
 	if (read_tenant(request, &color, err))
 		return NULL;
-	if (!fabricd.plan) {
-		srpol_error_set(err, -ENOENT, "this engine has no plan: %s leads",
-				fabricd.leader[0] ? fabricd.leader : "nobody");
+	if (!plan_in_force(err))
 		return NULL;
-	}
 	if (workload_read(WORKLOAD_ALL, NULL, &w))
 		return NULL;
 	if (srpol_path_set_init(fabricd.fabric, a, b, &set)) {

@@ -39,15 +39,17 @@ static void print_seconds(const char *what, const json_t *v)
 		out_text(" %s never", what);
 }
 
-static void print_hosts(const json_t *hosts, long long epoch)
+/* A standby engine does not know the epoch in force. */
+static void print_hosts(const json_t *hosts, bool leads, long long epoch)
 {
 	size_t i, behind = 0;
 	const json_t *o;
 
 	json_array_foreach(hosts, i, o)
 		behind += number_of(o, "epoch") != epoch;
-	out_text("\n\thosts %zu on-another-epoch %zu", json_array_size(hosts),
-		 behind);
+	out_text("\n\thosts %zu", json_array_size(hosts));
+	if (leads)
+		out_text(" on-another-epoch %zu", behind);
 }
 
 static void print_reports(const json_t *reports)
@@ -124,6 +126,7 @@ static void print_forecasts(const json_t *f)
 void print_fabric_show(const json_t *reply)
 {
 	const json_t *stats = json_object_get(reply, "stats"), *job;
+	bool leads = json_is_true(json_object_get(reply, "leads"));
 	size_t i;
 
 	out_object(NULL);
@@ -132,10 +135,10 @@ void print_fabric_show(const json_t *reply)
 		 text_of(reply, "store"));
 	if (strcmp(text_of(reply, "bus"), "none"))
 		out_text(" bus %s", text_of(reply, "bus"));
-	if (json_is_true(json_object_get(reply, "leads")))
+	if (leads)
 		out_text(" leads term %lld", number_of(reply, "term"));
 	else
-		out_text(" leader %s", text_of(reply, "leader"));
+		out_text(" standby leader %s", text_of(reply, "leader"));
 	out_text("\n\tepoch %lld algorithm %s pairs %lld",
 		 number_of(reply, "epoch"), text_of(reply, "algorithm"),
 		 number_of(reply, "pairs"));
@@ -153,7 +156,7 @@ void print_fabric_show(const json_t *reply)
 		out_text("\n\tjob %s", json_string_value(job));
 	print_reports(json_object_get(reply, "reports"));
 	print_suspects(json_object_get(reply, "suspects"));
-	print_hosts(json_object_get(reply, "hosts"),
+	print_hosts(json_object_get(reply, "hosts"), leads,
 		    number_of(reply, "epoch"));
 	print_load(json_object_get(reply, "load"));
 	print_forecasts(json_object_get(reply, "forecasts"));

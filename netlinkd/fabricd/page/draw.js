@@ -143,7 +143,7 @@ export class Plot {
 		const tenants = state.tenants.filter((_, t) => b.tenants >>> t & 1);
 		const now = b.used > 0 ? `carries ${percent(b.used)} now` : "";
 		const words = [title(b), `planned load ${percent(share)}`, now, bad,
-			b.hosts === undefined ? "" : `${b.hosts} hosts, ${b.acked} on the epoch`,
+			b.hosts === undefined ? "" : `${b.hosts} hosts${state.engine.leads ? `, ${b.acked} on the epoch` : ""}`,
 			tenants.length ? `tenants ${tenants.join(", ")}` : ""].filter(Boolean).join("; ");
 		const same = tile.dataset.words === words;
 

@@ -74,10 +74,10 @@ function part(id, data, draw) {
 
 function drawNumbers({ engine, counts, failures, plan, jobs }) {
 	const cards = [
-		["Epoch", engine.epoch || "none", engine.leads ? `term ${engine.term}` : "standby"],
+		["Epoch", engine.epoch || (engine.leads ? "none" : "–"), engine.leads ? `term ${engine.term}` : "standby"],
 		["Leader", engine.leader || "nobody", engine.leads ? "this engine" : `this is ${engine.name}`],
-		["Hosts on it", `${counts.acked} / ${counts.hosts}`,
-			counts.behind ? `${counts.behind} on another epoch` :
+		!engine.leads ? ["Hosts", counts.hosts, "the leader knows which are on the epoch"] :
+			["Hosts on it", `${counts.acked} / ${counts.hosts}`, counts.behind ? `${counts.behind} on another epoch` :
 				counts.acked < counts.hosts ? "the others have not said" : "all of them"],
 		["Links down", failures.down, failures.n > failures.down ?
 			`${failures.n - failures.down} slow, of ${counts.links}` : `of ${counts.links}`, failures.down > 0],
@@ -237,7 +237,7 @@ function drawDetail(b) {
 		quiet(of(b.n_links, b.links)),
 		...(b.nics.length ? [node("h3", {}, "Hosts"), table("Hosts", ["Host", "NIC", "Carries", "Epoch"], b.nics.map(h => [
 			h.host, h.nic, [h.capacity ? "" : "bad", rate(h.capacity)],
-			[h.epoch && h.epoch !== state.engine.epoch ? "bad" : "", h.epoch ? String(h.epoch) : "not said"]])),
+			[h.epoch && state.engine.leads && h.epoch !== state.engine.epoch ? "bad" : "", h.epoch ? String(h.epoch) : "not said"]])),
 		quiet(of(b.n_nics, b.nics))] : [])];
 }
 
