@@ -67,6 +67,20 @@ static void end(void *data)
 }
 
 /**
+ * ack_is_of_host() - whether the topology has the host that acknowledged
+ * @ack: the acknowledgement
+ *
+ * One that was taken out of the topology, or has another name there, may still run.
+ */
+bool ack_is_of_host(const struct ack *ack)
+{
+	const struct srpol_fabric *f = fabricd.fabric;
+	uint32_t node = srpol_fabric_node(f, ack->host);
+
+	return node != SRPOL_NONE && f->nodes[node].tier == SRPOL_TIER_HOST;
+}
+
+/**
  * acks_ready() - whether all acknowledgements were read at least once
  */
 bool acks_ready(void)

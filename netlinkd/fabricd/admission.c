@@ -171,6 +171,16 @@ static bool is_too_large(struct admission *a)
 	return true;
 }
 
+/* Somebody may have to look at that host, or it would be waited for without an end. */
+static void name_awaited(struct admission *a)
+{
+	const char *host = settle_awaited();
+	size_t len = strlen(a->reason);
+
+	if (host)
+		snprintf(a->reason + len, sizeof(a->reason) - len, "; host %s has not", host);
+}
+
 static bool tenant_is_moving(struct admission *a)
 {
 	const char *job;
@@ -419,6 +429,8 @@ int admission_decide(struct admission *a, struct srpol_error *err)
 	part = links ? reservable(links) : NULL;
 	ret = part ? reservations_ledger(part, &ledger) : -ENOMEM;
 	ret = ret ?: decide(a, &ledger);
+	if (!ret && a->decision == DECISION_WAIT)
+		name_awaited(a);
 	if (ret == -EINVAL)
 		srpol_error_set(err, ret, "the job sends nothing over the fabric");
 	else if (ret)

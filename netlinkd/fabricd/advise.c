@@ -99,16 +99,6 @@ static void advise_reports(json_t *list)
 				      "number", (json_int_t)report->number));
 }
 
-static const struct ack *ack_of(const char *host)
-{
-	const struct ack *ack;
-
-	vec_for_each(ack, &fabricd.acks)
-		if (!strcmp(ack->host, host))
-			return ack;
-	return NULL;
-}
-
 /* Null if another engine published the epoch. */
 static json_t *published_ago(void)
 {
@@ -117,37 +107,71 @@ static json_t *published_ago(void)
 	return json_integer((now_ns() - fabricd.published_ns) / NS_PER_SEC);
 }
 
+/**
+ * struct names - names of hosts for which the same is said
+ * @n: how many hosts
+ * @list: the first of them
+ */
+struct names {
+	json_int_t n;
+	json_t *list;
+};
+
+static void add_name(struct names *names, const char *host)
+{
+	if (names->n++ < NAMES_MAX)
+		json_array_append_new(names->list, json_string(host));
+}
+
+static void say_names(json_t *list, const char *symptom, const char *advice,
+		      struct names *names)
+{
+	if (names->n)
+		say(list, symptom, advice, json_pack("{s:I, s:O}", "n", names->n,
+						     "hosts", names->list));
+	json_decref(names->list);
+}
+
+/* A higher epoch is one of a store that was lost, where epochs were counted anew since. */
+static void advise_epoch(json_t *list, const struct ack *ack)
+{
+	if (ack->epoch == plan_epoch())
+		return;
+	say(list, "host-behind", ack->epoch < plan_epoch() ?
+	    "look at srpol engine show on that host: whether it is connected, and why it refused the plan" :
+	    "look at srpol engine show on that host: it follows a later epoch than there is, of a store of before perhaps",
+	    json_pack("{s:s, s:I, s:I, s:o}", "host", ack->host,
+		      "epoch", (json_int_t)ack->epoch,
+		      "in_force", (json_int_t)plan_epoch(),
+		      "published_s_ago", published_ago()));
+}
+
 static void advise_hosts(json_t *list)
 {
 	const struct srpol_fabric *f = fabricd.fabric;
-	json_t *silent = json_array();
-	json_int_t n = 0;
+	struct names silent = { .list = json_array() };
+	struct names unknown = { .list = json_array() };
 	const struct ack *ack;
 	uint32_t i;
 
 	for (i = 0; i < f->n_nodes; i++) {
 		if (f->nodes[i].tier != SRPOL_TIER_HOST)
 			continue;
-		ack = ack_of(f->nodes[i].name);
-		if (!ack || !ack->epoch) {
-			if (n++ < NAMES_MAX)
-				json_array_append_new(silent, json_string(
-					f->nodes[i].name));
-		} else if (ack->epoch < fabricd.epoch.index.epoch) {
-			say(list, "host-behind",
-			    "look at srpol engine show on that host: whether it is connected, and why it refused the plan",
-			    json_pack("{s:s, s:I, s:I, s:o}", "host", ack->host,
-				      "epoch", (json_int_t)ack->epoch,
-				      "in_force",
-				      (json_int_t)fabricd.epoch.index.epoch,
-				      "published_s_ago", published_ago()));
-		}
+		ack = acks_find(f->nodes[i].name);
+		if (!ack || !ack->epoch)
+			add_name(&silent, f->nodes[i].name);
+		else if (plan_in_force(NULL))
+			advise_epoch(list, ack);
 	}
-	if (n)
-		say(list, "host-silent",
-		    "start srpold with \"fabric\" in its configuration there: these hosts acknowledge no plan, and follow none",
-		    json_pack("{s:I, s:O}", "n", n, "hosts", silent));
-	json_decref(silent);
+	vec_for_each(ack, &fabricd.acks)
+		if (ack->epoch && !ack_is_of_host(ack))
+			add_name(&unknown, ack->host);
+	say_names(list, "host-silent",
+		  "start srpold with \"fabric\" in its configuration there: these hosts acknowledge no plan, and follow none",
+		  &silent);
+	say_names(list, "host-unknown",
+		  "stop srpold there, or give this engine a topology with these hosts: until then reservations that begin, move or end wait for them",
+		  &unknown);
 }
 
 /**

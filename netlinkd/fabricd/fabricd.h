@@ -359,6 +359,7 @@ void acks_start(void);
 void acks_stop(void);
 bool acks_ready(void);
 struct ack *acks_find(const char *host);
+bool ack_is_of_host(const struct ack *ack);
 
 /* measured.c */
 

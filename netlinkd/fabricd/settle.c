@@ -52,6 +52,26 @@ static bool all_applied(uint64_t epoch)
 }
 
 /**
+ * settle_awaited() - a host that has to acknowledge what was changed
+ *
+ * Return: the name of one of them, NULL: none, or this engine does not lead.
+ */
+const char *settle_awaited(void)
+{
+	const struct reservation *r;
+	const struct ack *ack;
+
+	vec_for_each(r, reservations_all()) {
+		if (!record_is_moving(r) || r->waits || !r->epoch)
+			continue;
+		vec_for_each(ack, &fabricd.acks)
+			if (ack->epoch && !has_applied(ack, r->epoch))
+				return ack->host;
+	}
+	return NULL;
+}
+
+/**
  * settle_add() - add a change
  * @changes: list that it is added to
  * @r: the reservation

@@ -357,6 +357,7 @@ struct step *settle_add(struct vec *changes, const struct reservation *r,
 			  char *text);
 __attribute__((format(printf, 2, 3)))
 void settle_say(struct step *c, const char *fmt, ...);
+const char *settle_awaited(void);
 bool settle_has_room(const struct vec *changes);
 bool settle(const struct srpol_links *links);
 void settle_planned(void);

@@ -29,7 +29,7 @@ static json_t *counts_json(void)
 	for (i = 0; i < f->n_nodes; i++)
 		by[f->nodes[i].tier]++;
 	vec_for_each(ack, &fabricd.acks) {
-		if (!ack->epoch || !plan_in_force(NULL))
+		if (!ack->epoch || !ack_is_of_host(ack) || !plan_in_force(NULL))
 			continue;
 		acked += ack->epoch == plan_epoch();
 		behind += ack->epoch != plan_epoch();

@@ -107,14 +107,20 @@ static void engine_metrics(void)
 static void hosts_metrics(void)
 {
 	const struct srpol_fabric *f = fabricd.fabric;
-	uint32_t acked = 0, behind = 0, hosts = 0, i;
+	uint32_t acked = 0, behind = 0, unknown = 0, hosts = 0, i;
 	const struct ack *ack;
 
 	for (i = 0; i < f->n_nodes; i++)
 		hosts += f->nodes[i].tier == SRPOL_TIER_HOST;
 	vec_for_each(ack, &fabricd.acks) {
-		acked += ack->epoch && ack->epoch == plan_epoch();
-		behind += ack->epoch && ack->epoch != plan_epoch();
+		if (!ack->epoch)
+			continue;
+		if (!ack_is_of_host(ack))
+			unknown++;
+		else if (ack->epoch == plan_epoch())
+			acked++;
+		else
+			behind++;
 	}
 	family("hosts", "gauge", NULL, "Hosts by what they have applied.");
 	/* who has no plan knows no epoch that hosts could be behind */
@@ -124,6 +130,7 @@ static void hosts_metrics(void)
 	}
 	sample("hosts", (double)hosts - acked - behind, "state", "silent",
 	       NULL);
+	sample("hosts", unknown, "state", "unknown", NULL);
 	gauge("jobs", NULL, "Jobs announced.", fabricd.jobs.n);
 	gauge("reports", NULL, "Hosts with a report.", fabricd.reports.n);
 }

@@ -25,6 +25,13 @@ def shown(name):
                           capture_output=True, text=True, check=False).stdout
 
 
+def states(page, family):
+    """Samples by state."""
+    text = page.get("/metrics", headers=OPENMETRICS)[1].decode()
+    return {s.labels["state"]: s.value for f in text_string_to_metric_families(text)
+            for s in f.samples if s.name == f"srpol_fabric_{family}"}
+
+
 class Engine(Page):
     """One with a page, that does not have to lead."""
 
@@ -38,12 +45,6 @@ class Engine(Page):
     def leads(self):
         return ask(self.name, "show")["leads"]
 
-    def states(self, family):
-        """Its samples by state."""
-        text = self.get("/metrics", headers=OPENMETRICS)[1].decode()
-        return {s.labels["state"]: s.value for f in text_string_to_metric_families(text)
-                for s in f.samples if s.name == f"srpol_fabric_{family}"}
-
     def names(self):
         text = self.get("/metrics", headers=OPENMETRICS)[1].decode()
         return {s.name for f in text_string_to_metric_families(text) for s in f.samples}
@@ -55,9 +56,9 @@ PLANNED = {f"srpol_fabric_{x}" for x in (
 
 def has_no_plan(a, what):
     """What an engine says that stands by, while all hosts have acknowledged the epoch."""
-    hosts = a.states("hosts")
+    hosts = states(a, "hosts")
     check(f"{what}: its metrics count no host as behind, and none as silent",
-          hosts == {"silent": 0}, hosts)
+          hosts == {"silent": 0, "unknown": 0}, hosts)
     check(f"{what}: nor do they have what is planned", not a.names() & PLANNED,
           a.names() & PLANNED)
     state = a.state()
@@ -97,9 +98,9 @@ def test_standby():
     etcd.put("job/t/a", e.JOB)
     wait_for("acknowledgements", lambda: settled(first))
     check("the leader counts its hosts",
-          wait_for("them", lambda: first.states("hosts") == {
-              "applied": 4, "behind": 0, "silent": 0}))
-    check("and what hosts foresee", set(first.states("forecasts")) ==
+          wait_for("them", lambda: states(first, "hosts") == {
+              "applied": 4, "behind": 0, "silent": 0, "unknown": 0}))
+    check("and what hosts foresee", set(states(first, "forecasts")) ==
           {"planned", "covered", "waits"})
     has_no_plan(second, "an engine that never led")
 
@@ -119,8 +120,8 @@ def test_standby():
     wait_for("a plan of the new leader", lambda: settled(second) > epoch)
     has_no_plan(first, "an engine that led before")
     check("the new leader counts its hosts",
-          wait_for("them", lambda: second.states("hosts") == {
-              "applied": 4, "behind": 0, "silent": 0}))
+          wait_for("them", lambda: states(second, "hosts") == {
+              "applied": 4, "behind": 0, "silent": 0, "unknown": 0}))
     check("all end as they should", hosts.end() == 0 and all(
         a.process.end() == 0 for a in engines))
 

@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""
+What the global engine advises on hosts that it does not know, on those that are ahead
+of it, and while the store does not answer.
+"""
+
+import json
+import sys
+
+import engine as e
+from engine import HOSTS, ask, check, store_put, wait_for
+from page import STORE, Page
+from standby import states
+from tenants import add, fabric, state, tenant
+
+PAIR = "demand", "h0", "h1", "1000", "bandwidth"
+
+
+def advice(name):
+    """Evidence by symptom."""
+    found = {}
+    for a in fabric(name, "advise"):
+        found.setdefault(a["symptom"], []).append(a["evidence"])
+    return found
+
+
+def acknowledge(host, epoch):
+    store_put(f"ack/0/{host}", json.dumps({"epoch": epoch}))
+
+
+def test_unknown():
+    """A host that was renamed in the topology, and still runs with its old name."""
+    page = Page("adv")
+    wait_for("a plan", lambda: ask("adv", "plan"))
+    epoch = ask("adv", "show")["epoch"]
+    for host in HOSTS:
+        acknowledge(host, epoch)
+    acknowledge("h9", epoch)
+    wait_for("acknowledgments", lambda: len(ask("adv", "show")["hosts"]) == 5)
+    tenant("adv", "red color 10 guaranteed 1T")
+    reply = add("adv", "a", "tenant", "red", *PAIR, "100G")
+    check("a job is accepted", reply["decision"] == "accept", reply)
+    wait_for("its epoch", lambda: ask("adv", "show")["epoch"] > epoch)
+    epoch = ask("adv", "show")["epoch"]
+    for host in HOSTS:
+        acknowledge(host, epoch)
+    wait_for("acknowledgments", lambda: "host-behind" not in advice("adv"))
+    check("its reservation waits for the host that the topology does not have",
+          state("adv", "a") == "admitted", state("adv", "a"))
+    said = advice("adv")
+    check("which is advised on", said.get("host-unknown") == [
+        {"n": 1, "hosts": ["h9"]}], said)
+    check("metrics count it apart", states(page, "hosts") == {
+        "applied": 4, "behind": 0, "silent": 0, "unknown": 1}, states(page, "hosts"))
+    counts = page.state()["counts"]
+    check("the page counts hosts of the topology only",
+          (counts["acked"], counts["behind"]) == (4, 0), counts)
+    reply = add("adv", "b", "tenant", "red", *PAIR, "100G")
+    check("a job that has to wait for it is told its name",
+          reply["decision"] == "defer" and reply["reason"].endswith("; host h9 has not"), reply)
+    store_put("ack/0/h9", None)
+    wait_for("the second step", lambda: state("adv", "a") == "reserved")
+    check("without it all is settled", "host-unknown" not in advice("adv"))
+
+    # epochs were counted anew, in another store
+    acknowledge("h3", epoch + 1000)
+    behind = wait_for("it", lambda: advice("adv").get("host-behind"))
+    check("a host with an epoch that is later than any is advised on",
+          [(b["host"], b["epoch"], b["in_force"]) for b in behind] ==
+          [("h3", epoch + 1000, epoch)], behind)
+    check("the engine ends as it should", page.process.end() == 0)
+
+
+if __name__ == "__main__":
+    sys.exit(e.main((test_unknown,)))
