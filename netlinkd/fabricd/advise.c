@@ -330,6 +330,12 @@ json_t *advise_request(const json_t *request, struct srpol_error *err)
 	if (access_check(err))
 		return NULL;
 	list = json_array();
+	if (tenant_request_check(NULL) || !acks_ready()) {
+		say(list, "store-silent",
+		    "look at the store, and at \"store\" in the configuration of this engine: it has not answered since this engine began, which knows nothing of hosts, jobs and tenants",
+		    json_pack("{s:s}", "store", fabricd.store.ops->name));
+		return list;
+	}
 	if (!own) {
 		advise_links(list);
 		advise_suspects(list);

@@ -169,7 +169,7 @@ static bool is_wanted(const struct input *job, const char *own,
 /**
  * jobs_request() - handle srpol fabric jobs
  * @request: "name" of one job, which is shown with all links that it uses
- * @err: message if the user has no tenant
+ * @err: message if the user has no tenant, or the store never answered
  *
  * Links are only shown by the engine that leads: others have no plan.
  */
@@ -186,7 +186,7 @@ json_t *jobs_request(const json_t *request, struct srpol_error *err)
 	json_t *list = NULL;
 	uint32_t i;
 
-	if (!access_check(err) &&
+	if (!access_check(err) && !tenant_request_check(err) &&
 	    !words_text(request, "name", "", wanted, sizeof(wanted), err) &&
 	    load.bytes && load.reserved &&
 	    !workload_read(WORKLOAD_ALL, NULL, &w)) {

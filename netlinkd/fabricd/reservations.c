@@ -151,12 +151,20 @@ bool reservations_are_moving(uint32_t color, const char **job)
 }
 
 /**
+ * reservations_are_read() - whether everything was read at least once
+ */
+bool reservations_are_read(void)
+{
+	return sweep.is_read && cap_is_read;
+}
+
+/**
  * reservations_ready() - whether everything was read, up to the last change of
  * cap/SHARD
  */
 bool reservations_ready(void)
 {
-	return sweep.is_read && cap_is_read && mirror.revision >= cap_mod;
+	return reservations_are_read() && mirror.revision >= cap_mod;
 }
 
 /*

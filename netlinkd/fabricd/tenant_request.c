@@ -185,6 +185,19 @@ static int check_ready(struct srpol_error *err)
 	return srpol_error_set(err, -EAGAIN, "the store does not answer");
 }
 
+/**
+ * tenant_request_check() - whether jobs, tenants and reservations were read
+ * @err: message if not
+ *
+ * What changed since then may not have been heard yet, which is no reason to show nothing.
+ */
+int tenant_request_check(struct srpol_error *err)
+{
+	if (inputs_ready() && tenants_ready() && reservations_are_read())
+		return 0;
+	return srpol_error_set(err, -EAGAIN, "the store does not answer");
+}
+
 /* The other tenant that has a color, or is about to have it; NULL: none. */
 static const char *who_has(uint32_t color, const char *name)
 {
@@ -359,7 +372,7 @@ static json_t *one_tenant(const struct tenant *t)
 /**
  * tenants_request() - handle srpol fabric tenants
  * @request: no further members; a tenant's user sees its own tenant
- * @err: message if the user has no tenant
+ * @err: message if the user has no tenant, or the store never answered
  */
 json_t *tenants_request(const json_t *request, struct srpol_error *err)
 {
@@ -367,7 +380,7 @@ json_t *tenants_request(const json_t *request, struct srpol_error *err)
 	const struct tenant *t;
 	json_t *list;
 
-	if (access_check(err))
+	if (access_check(err) || tenant_request_check(err))
 		return NULL;
 	list = json_array();
 	vec_for_each(t, tenants_all())

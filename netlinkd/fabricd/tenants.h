@@ -123,6 +123,7 @@ void tenant_free(struct tenant *tenant);
 /* tenant_request.c */
 json_t *tenant_add_request(const json_t *request, struct srpol_error *err);
 json_t *tenant_del_request(const json_t *request, struct srpol_error *err);
+int tenant_request_check(struct srpol_error *err);
 json_t *tenants_request(const json_t *request, struct srpol_error *err);
 void tenant_request_stop(void);
 
@@ -203,6 +204,7 @@ const char *record_state(const struct reservation *r);
 void reservations_start(void);
 void reservations_stop(void);
 bool reservations_ready(void);
+bool reservations_are_read(void);
 void reservations_look(void);
 struct vec *reservations_all(void);
 struct reservation *reservation_find(const char *tenant, const char *job);

@@ -12,7 +12,7 @@ import engine as e
 from engine import HOSTS, ask, check, store_put, wait_for
 from page import STORE, Page
 from standby import states
-from tenants import add, fabric, state, tenant
+from tenants import add, fabric, refused, state, tenant
 
 PAIR = "demand", "h0", "h1", "1000", "bandwidth"
 
@@ -72,5 +72,17 @@ def test_unknown():
     check("the engine ends as it should", page.process.end() == 0)
 
 
+def test_silent():
+    """Nothing listens where the store should be."""
+    server = e.start_engine("deaf", {"kind": "etcd", "endpoints": ["http://127.0.0.1:1"]})
+    wait_for("the engine", lambda: ask("deaf", "show"))
+    check("the one advice is on a store that does not answer",
+          advice("deaf") == {"store-silent": [{"store": "etcd"}]}, advice("deaf"))
+    for what in "jobs", "tenants":
+        said = refused("deaf", what)
+        check(f"{what} are not said to be none", "the store does not answer" in said, said)
+    check("the engine ends as it should", server.end() == 0)
+
+
 if __name__ == "__main__":
-    sys.exit(e.main((test_unknown,)))
+    sys.exit(e.main((test_unknown, test_silent)))
