@@ -17,6 +17,7 @@
  * @watches: list of open watches
  * @logging_in: login request under way, NULL: none
  * @login: timer for the next login
+ * @login_refused: why the last login was refused, empty: it was not
  */
 struct etcd {
 	struct http http;
@@ -25,6 +26,7 @@ struct etcd {
 	struct store_watch *watches;
 	struct http_request *logging_in;
 	struct alarm login;
+	char login_refused[128];
 };
 
 struct http_request *etcd_post(struct etcd *etcd, const char *path,

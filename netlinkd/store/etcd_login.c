@@ -17,10 +17,26 @@
 #define AGAIN_NS	(NS_PER_SEC / 5)
 #define RENEW_NS	(60 * NS_PER_SEC)	/* a token lasts 5 min */
 
+/*
+ * Requests without a token fail with a reason that says nothing of a wrong password. A
+ * login is tried again and again, so this is said when it is another one.
+ */
+static void tell_refused(struct etcd *etcd, const char *why)
+{
+	char text[sizeof(etcd->login_refused)];
+
+	snprintf(text, sizeof(text), "%s", why);
+	if (strcmp(text, etcd->login_refused))
+		log_notice("etcd: login of user %s is refused: %s; it is tried again and again",
+			   etcd->config.servers.user, text);
+	strcpy(etcd->login_refused, text);
+}
+
 static void answered(void *data, long status, const char *in, size_t len)
 {
 	json_t *o = status && in ? json_loadb(in, len, 0, NULL) : NULL;
 	const char *token = json_string_value(json_object_get(o, "token"));
+	const char *error = json_string_value(json_object_get(o, "error"));
 	struct etcd *etcd = data;
 
 	etcd->logging_in = NULL;
@@ -28,11 +44,14 @@ static void answered(void *data, long status, const char *in, size_t len)
 	if (status == 200 && token) {
 		free(etcd->http.token);
 		etcd->http.token = strdup(token);
+		etcd->login_refused[0] = '\0';
 		alarm_set(&etcd->login, RENEW_NS);
 	} else {
 		log_debug("etcd: login of user %s: %s", etcd->config.servers.user,
-			  json_string_value(json_object_get(o, "error")) ?:
-			  status && in ? in : etcd->http.error);
+			  error ?: status && in ? in : etcd->http.error);
+		/* other failures are those of all requests */
+		if (error)
+			tell_refused(etcd, error);
 		etcd_elsewhere(etcd, etcd->at);
 		alarm_set(&etcd->login, AGAIN_NS);
 	}

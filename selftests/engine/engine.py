@@ -145,7 +145,7 @@ def ask(engine, request, **more):
     return answer["reply"]
 
 
-def start_engine(name, store, **more):
+def start_engine(name, store, verbose=True, **more):
     """
     With a lease that no pause ends where nobody else could lead: an embedded store
     does not keep keys with leases when it is started anew, so nobody waits for it.
@@ -156,7 +156,8 @@ def start_engine(name, store, **more):
                    "socket": f"{RUN}/{name}.sock", "lease-s": lease,
                    "settle-ms": 5, "file": f"{RUN}/store.json",
                    "store": store, **more}, f)
-    return Process(name, FABRICD, "-c", f"{RUN}/{name}.json", "--verbose")
+    return Process(name, FABRICD, "-c", f"{RUN}/{name}.json",
+                   *(["--verbose"] if verbose else []))
 
 
 class Hosts:

@@ -172,13 +172,17 @@ def test_intruders(etcd, before):
              "authentication failed"),
             ("anonymous", without(store(etcd, "engine"), "user",
                                   "password-file"), "user name is empty")):
-        intruder = e.start_engine(name, where)
+        # a wrong password has to be told without more words than a service has
+        intruder = e.start_engine(name, where, verbose=name != "guesser")
         wait_for(f"{name} is told", lambda n=name, t=text: t.lower() in
                  log_of(n).lower())
         shown = e.ask(name, "show")
         check(f"refused, and said so: {name}", not shown["leads"] and
               shown["stats"]["elected"] == 0, log_of(name)[-500:])
         check(f"it ends as it should: {name}", intruder.end() == 0)
+    said = log_of("guesser").count("login of user engine is refused: ")
+    check("a login that is refused again and again is told once", said == 1,
+          log_of("guesser"))
     check("nothing was changed by any of them",
           etcd.revision() == before, (etcd.revision(), before))
 
