@@ -102,14 +102,16 @@ out:
 
 static void wrote(void *data, const struct store_reply *reply)
 {
+	struct srpol_error err = {};
 	struct op *op = data;
 
 	op->writing = false;
 	if (!op->is_del)
 		room_end(reply->succeeded ? reply->revision : 0);
 	if (reply->error) {
-		fabricd.stats.unsure++;
-		fail(op, "the store did not say whether it was done: see srpol fabric jobs");
+		fabricd.stats.unsure += !reply->refused;
+		store_undone(reply, "srpol fabric jobs", &err);
+		answer(op, NULL, &err);
 		return;
 	}
 	op->refused = !reply->succeeded;

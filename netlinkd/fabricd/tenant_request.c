@@ -77,8 +77,7 @@ static void wrote(void *data, const struct store_reply *reply)
 		return;
 	}
 	if (reply->error)
-		srpol_error_set(&err, reply->error,
-				"the store did not say whether it was done: see srpol fabric tenants");
+		store_undone(reply, "srpol fabric tenants", &err);
 	else if (!reply->succeeded)
 		srpol_error_set(&err, -EEXIST,
 				"the tenant is changed all the time, or its name or color is taken");

@@ -14,8 +14,12 @@
 #include "srpol_lib.h"
 
 /* of gRPC */
+#define CODE_INVALID_ARGUMENT	3	/* request is too large, no user */
 #define CODE_NOT_FOUND		5	/* no such lease */
+#define CODE_NOT_PERMITTED	7
+#define CODE_EXHAUSTED		8	/* no space, too many requests */
 #define CODE_OUT_OF_RANGE	11	/* revision is compacted */
+#define CODE_UNAUTHENTICATED	16	/* the token is void */
 #define KEEP_MS_MIN		500L	/* a busy machine and TLS take their time */
 
 /*
@@ -178,6 +182,24 @@ static void free_request(struct request *r)
 	free(r);
 }
 
+/*
+ * Whether etcd did not do it. Codes that libraries between us and etcd use for lost answers
+ * as well count with etcd's own words only.
+ */
+static bool is_refused(const json_t *o, const char *text)
+{
+	if (!text || strncmp(text, "etcdserver: ", strlen("etcdserver: ")))
+		return false;
+	switch (etcd_read_number(o, "code")) {
+	case CODE_INVALID_ARGUMENT:
+	case CODE_NOT_PERMITTED:
+	case CODE_EXHAUSTED:
+	case CODE_UNAUTHENTICATED:
+		return true;
+	}
+	return false;
+}
+
 static void take_error(struct etcd *etcd, long status, const json_t *o,
 		       struct store_reply *reply)
 {
@@ -186,6 +208,7 @@ static void take_error(struct etcd *etcd, long status, const json_t *o,
 	if (!text)
 		text = json_string_value(json_object_get(o, "error"));
 	etcd_login_check(etcd, text);
+	reply->refused = is_refused(o, text);
 	reply->text = text ?: status ? "no JSON" :
 		      etcd->http.error[0] ? etcd->http.error : "no answer";
 	reply->error = etcd_read_number(o, "code") == CODE_OUT_OF_RANGE ?

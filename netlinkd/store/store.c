@@ -67,6 +67,24 @@ void store_heard(struct store *store, const struct store_reply *reply)
 }
 
 /**
+ * store_undone() - say what became of a change that failed
+ * @reply: reply to the transaction, with an error
+ * @see: command that shows whether it was done
+ * @err: result
+ */
+void store_undone(const struct store_reply *reply, const char *see,
+		  struct srpol_error *err)
+{
+	if (reply->refused)
+		srpol_error_set(err, reply->error, "the store refused it: %s",
+				reply->text);
+	else
+		srpol_error_set(err, reply->error,
+				"the store did not say whether it was done: see %s (%s)",
+				see, reply->text);
+}
+
+/**
  * store_key() - put the store's prefix before a key
  * @store: the store
  * @key: key

@@ -79,6 +79,7 @@ struct store_kv {
  * @error: 0; -ERANGE: the wanted revision is compacted; -EIO and others: it is
  *	unknown whether the request was carried out
  * @text: error message
+ * @refused: there is an @error, but it is known that the request was not carried out
  * @succeeded: transaction: the comparisons held, and the changes were made
  * @cluster: identifier of the store. Revisions of different stores cannot be
  *	compared.
@@ -90,6 +91,7 @@ struct store_kv {
 struct store_reply {
 	int error;
 	const char *text;
+	bool refused;
 	bool succeeded;
 	uint64_t cluster;
 	uint64_t revision;
@@ -207,6 +209,8 @@ int store_open(struct store *store, const struct store_config *config,
 	       struct srpol_error *err);
 void store_close(struct store *store);
 void store_heard(struct store *store, const struct store_reply *reply);
+void store_undone(const struct store_reply *reply, const char *see,
+		  struct srpol_error *err);
 void *store_alloc(size_t size);
 char *store_key(const struct store *store, const char *key);
 void store_kv_free(struct store_kv *kv);

@@ -107,13 +107,14 @@ class Etcd:
         def grant(role, kind, key, *more):
             do("role", "grant-permission", role, kind, f"/srpol/{key}", *more)
 
-        for name in ("root", "engine", *HOSTS):
+        for name in ("root", "engine", "reader", *HOSTS):
             do("user", "add", f"{name}:{name}")
-        for role in ("root", "engine", "host", *HOSTS):
+        for role in ("root", "engine", "host", "reader", *HOSTS):
             do("role", "add", role)
         grant("engine", "readwrite", "", "--prefix")
         grant("host", "read", "plan/", "--prefix")
         grant("host", "read", "index/", "--prefix")
+        grant("reader", "read", "", "--prefix")
         for i, host in enumerate(HOSTS):
             grant(host, "readwrite", f"link/0/leaf0.{i}/{host}")
             grant(host, "readwrite", f"load/0/leaf0.{i}/{host}")
@@ -122,6 +123,7 @@ class Etcd:
             do("user", "grant-role", host, host)
         do("user", "grant-role", "root", "root")
         do("user", "grant-role", "engine", "engine")
+        do("user", "grant-role", "reader", "reader")
         do("auth", "enable", again="user name is empty")
 
 
@@ -187,6 +189,25 @@ def test_intruders(etcd, before):
           etcd.revision() == before, (etcd.revision(), before))
 
 
+def test_reader(etcd):
+    """An engine that may write nothing: etcd says so, so it is known to be undone."""
+    password("reader", "reader")
+    reader = e.start_engine("reader", store(etcd, "reader", cert="engine"))
+    wait_for("what it reads", lambda: e.ask("reader", "jobs"))
+    for what, words in (
+            ("tenant", ("tenant-add", {"name": "red", "color": 10})),
+            ("job", ("job-add", {"name": "b", "demands": [
+                {"src": "h0", "dst": "h1", "bytes": 1000}]}))):
+        try:
+            said = e.ask("reader", words[0], **words[1])
+        except ValueError as why:
+            said = str(why)
+        check(f"a {what} that etcd refuses is said to be refused, with its reason",
+              said == "the store refused it: etcdserver: permission denied", said)
+    check("nothing is unsure", e.ask("reader", "show")["stats"]["unsure"] == 0)
+    check("it ends as it should: reader", reader.end() == 0)
+
+
 def test_host_writes(etcd):
     before = etcd.revision()
     head = etcd.get("plan/0/head")
@@ -249,6 +270,7 @@ def test_tls():
     check("and say what they send", True)
     test_intruders(etcd, etcd.revision())
     test_host_writes(etcd)
+    test_reader(etcd)
 
     # etcd forgets all tokens
     term = e.ask("engine", "show")["term"]
