@@ -343,7 +343,8 @@ const struct input *inputs_with_prefix(const struct vec *list, const char *prefi
 const char *inputs_foreign_job(const char *tenant);
 
 /* report_read.c */
-int report_read(const struct store_kv *kv, struct input *report);
+int report_read(const struct store_kv *kv, struct input *report,
+		struct srpol_error *err);
 void report_clear(struct input *report);
 
 /* suspects.c */

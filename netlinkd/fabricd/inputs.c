@@ -112,6 +112,7 @@ static void take_report(struct input *input, const struct input *new)
 static void set_report(void *data, const struct store_kv *kv)
 {
 	struct input *input = find(&fabricd.reports, kv->key), new = {};
+	struct srpol_error err = {};
 
 	if (input)
 		input->stale = false;
@@ -126,15 +127,15 @@ static void set_report(void *data, const struct store_kv *kv)
 			sweep_remove(&reports, input);
 		return;
 	}
-	if (report_read(kv, &new)) {
+	if (report_read(kv, &new, &err)) {
 		if (input)
 			input->outdated = true;
 		if (!mirror_is_news(&report_mirror, kv))
 			return;
 		fabricd.stats.events++;
 		fabricd.stats.refused++;
-		log_notice("%s: wrong report, the last good one stays",
-			   kv->key);
+		log_notice("%s: wrong report%s: %s", kv->key,
+			   input ? ", the last good one stays" : "", err.text);
 		return;
 	}
 	fabricd.stats.events++;

@@ -92,24 +92,31 @@ static bool may_send(uint32_t host, uint32_t link)
 }
 
 /* Links are in ascending order, so none occurs twice. */
-static int read_one(const json_t *pair, uint32_t host, struct vec *loads)
+static int read_one(const json_t *pair, uint32_t host, struct vec *loads,
+		    struct srpol_error *err)
 {
 	const struct load *last = loads->n ?
 		(struct load *)loads->data + loads->n - 1 : NULL;
 	json_int_t link, kbps;
 
 	if (json_unpack((json_t *)pair, "[I, I !]", &link, &kbps) ||
-	    link < (last ? (json_int_t)last->link + 1 : 0) ||
-	    link >= fabricd.fabric->n_links || kbps < 0 || kbps > UINT32_MAX ||
-	    !may_send(host, link))
-		return -EINVAL;
+	    kbps < 0 || kbps > UINT32_MAX)
+		return srpol_error_set(err, -EINVAL, "a link has its number and kbit/s");
+	if (link < (last ? (json_int_t)last->link + 1 : 0) ||
+	    link >= fabricd.fabric->n_links)
+		return srpol_error_set(err, -EINVAL,
+				       "links are not those of the topology, in ascending order");
+	if (!may_send(host, link))
+		return srpol_error_set(err, -EINVAL, "link %u is one of another host",
+				       (uint32_t)link);
 	*(struct load *)vec_add(loads) = (struct load){
 		.link = link, .kbps = kbps,
 	};
 	return 0;
 }
 
-static int read_told(const struct store_kv *kv, struct told *t)
+static int read_told(const struct store_kv *kv, struct told *t,
+		     struct srpol_error *err)
 {
 	json_t *o = json_loadb(kv->value, kv->len, JSON_REJECT_DUPLICATES,
 			       NULL), *links;
@@ -119,26 +126,32 @@ static int read_told(const struct store_kv *kv, struct told *t)
 	size_t i;
 
 	t->loads = (struct vec)VEC_INIT(struct load);
-	if (t->host == SRPOL_NONE ||
-	    json_unpack(o, "{s:s, s:o, s:I !}", "topology", &topology,
-			"links", &links, "rest", &rest) ||
-	    strcmp(topology, fabricd.topology) || !json_is_array(links) ||
-	    json_array_size(links) > LOADS_MAX || rest < 0)
-		ret = -EINVAL;
+	if (t->host == SRPOL_NONE)
+		ret = srpol_error_set(err, -EINVAL,
+				      "the topology has no such host below that leaf");
+	else if (json_unpack(o, "{s:s, s:o, s:I !}", "topology", &topology,
+			     "links", &links, "rest", &rest) ||
+		 !json_is_array(links) || rest < 0)
+		ret = srpol_error_set(err, -EINVAL,
+				      "a load is JSON with \"topology\", \"links\" and \"rest\"");
+	else if (strcmp(topology, fabricd.topology))
+		ret = srpol_error_set(err, -EINVAL, "the host has another topology");
+	else if (json_array_size(links) > LOADS_MAX)
+		ret = srpol_error_set(err, -E2BIG, "it has more than %u links", LOADS_MAX);
 	for (i = 0; !ret && i < json_array_size(links); i++)
-		ret = read_one(json_array_get(links, i), t->host, &t->loads);
+		ret = read_one(json_array_get(links, i), t->host, &t->loads, err);
 	t->rest = rest;
 	json_decref(o);
 	return ret;
 }
 
-static void count_refusal(const struct store_kv *kv)
+static void count_refusal(const struct store_kv *kv, const struct srpol_error *err)
 {
 	if (!mirror_is_news(&hearing.mirror, kv))
 		return;
 	/* log only some of many: the 1st, 2nd, 4th, 8th... */
 	if (!(refused & (refused + 1)))
-		log_notice("%s: wrong load, it does not count", kv->key);
+		log_notice("%s: wrong load, it does not count: %s", kv->key, err->text);
 	refused++;
 }
 
@@ -148,6 +161,7 @@ static void set(void *data, const struct store_kv *kv)
 		.host = hear_host(kv->key, NULL), .mod = kv->mod, .heard = now_ns(),
 	};
 	struct told *t = find(new.host);
+	struct srpol_error err = {};
 	const struct load *load;
 
 	if (t)
@@ -159,9 +173,9 @@ static void set(void *data, const struct store_kv *kv)
 			sweep_remove(&sweep, t);
 		return;
 	}
-	if (read_told(kv, &new)) {
+	if (read_told(kv, &new, &err)) {
 		vec_free(&new.loads);
-		count_refusal(kv);
+		count_refusal(kv, &err);
 		/* what the host said before is no longer valid */
 		if (t)
 			sweep_remove(&sweep, t);

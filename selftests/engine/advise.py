@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """
 What the global engine advises on hosts that it does not know, on those that are ahead
-of it, and while the store does not answer.
+of it, and while the store does not answer; what its log says of wrong reports and loads.
 """
 
 import json
@@ -72,6 +72,47 @@ def test_unknown():
     check("the engine ends as it should", page.process.end() == 0)
 
 
+def test_reasons():
+    """What is wrong with a report or a load is in the log."""
+    server = e.start_engine("why", STORE, file=f"{e.RUN}/why.store")
+    wait_for("leader", lambda: ask("why", "show")["leads"])
+
+    def link(**more):
+        return {"number": 1, "links": [{"from": "leaf0.0", "to": "spine0.0",
+                                        "capacity": 0, **more}]}
+
+    def said():
+        with open(f"{e.OUT}/why.log", encoding="utf-8") as f:
+            return f.read().splitlines()
+
+    key, none, kept = "link/0/leaf0.0/h0", "wrong report: ", (
+        "wrong report, the last good one stays: ")
+    for at, value, text in (
+            (key, {"number": 1}, none + 'a report is JSON with "number", "links", '
+             'perhaps "suspects" and "passes"'),
+            (key, link(to="nowhere"), none + "the topology has no link leaf0.0 to nowhere"),
+            (key, link(to="\x1b[31m"), none + "no name of a link"),
+            ("link/0/leaf0.0/h9", link(), none + "the topology has no such host below "
+             "that leaf"),
+            (key, link(), None),
+            (key, {**link(), "links": 5}, kept + '"links", "suspects" and "passes" are '
+             "lists"),
+            (key.replace("link/", "load/"), {"topology": "0" * 64, "links": [], "rest": 0},
+             "wrong load, it does not count: the host has another topology"),
+            # the third would not be told
+            (key.replace("link/", "load/"), {"topology": ask("why", "show")["topology"],
+                                             "links": [[99999, 1]], "rest": 0},
+             "wrong load, it does not count: links are not those of the topology, "
+             "in ascending order")):
+        store_put(at, json.dumps(value))
+        if text:
+            wait_for("the log", lambda n=at: any(
+                x.startswith(f"{n}: wrong") for x in said()))
+            check(f"the log has the reason: {text.split(': ')[-1]}", wait_for(
+                "it", lambda x=f"{at}: {text}": x in said()))
+    check("the engine ends as it should", server.end() == 0)
+
+
 def test_silent():
     """Nothing listens where the store should be."""
     server = e.start_engine("deaf", {"kind": "etcd", "endpoints": ["http://127.0.0.1:1"]})
@@ -85,4 +126,4 @@ def test_silent():
 
 
 if __name__ == "__main__":
-    sys.exit(e.main((test_unknown, test_silent)))
+    sys.exit(e.main((test_unknown, test_reasons, test_silent)))
