@@ -381,7 +381,6 @@ struct measured_shares {
 };
 
 int measured_start(struct srpol_error *err);
-void measured_bus(struct bus_stats *stats);
 void measured_stop(void);
 size_t measured_hosts(void);
 uint64_t measured_refused(void);

@@ -12,6 +12,8 @@
 
 #define POLL_NS		(60 * NS_PER_SEC)
 
+static struct hearing *on_bus;
+
 static void take(void *data, const struct bus_message *message)
 {
 	struct hearing *h = data;
@@ -35,12 +37,18 @@ static int listen_to_bus(struct hearing *h, struct srpol_error *err)
 		.name = fabricd.config.name, .subject = subject, .take = take,
 		.data = h,
 	};
+	int ret;
 
 	if (!bus_subject(&fabricd.config.bus, h->prefix, subject,
 			 sizeof(subject) - 1))
 		return srpol_error_set(err, -EINVAL, "\"bus\": long prefix");
 	strcat(subject, ">");
-	return bus_open(&fabricd.config.bus, &user, &h->bus, err);
+	ret = bus_open(&fabricd.config.bus, &user, &h->bus, err);
+	if (ret)
+		return ret;
+	h->next = on_bus;
+	on_bus = h;
+	return 0;
 }
 
 /**
@@ -73,10 +81,39 @@ int hear_start(struct hearing *h, const char *what, struct sweep *sweep,
  */
 void hear_stop(struct hearing *h)
 {
+	struct hearing **at;
+
 	if (h->mirror.store)
 		mirror_stop(&h->mirror);
+	for (at = &on_bus; *at; at = &(*at)->next) {
+		if (*at == h) {
+			*at = h->next;
+			break;
+		}
+	}
 	bus_close(h->bus);
 	h->bus = NULL;
+}
+
+/**
+ * hear_bus() - counters of all connections to the bus
+ * @stats: result: sums; connected if all of them are
+ */
+void hear_bus(struct bus_stats *stats)
+{
+	struct bus_stats one;
+	struct hearing *h;
+
+	*stats = (struct bus_stats){ .connected = on_bus };
+	for (h = on_bus; h; h = h->next) {
+		bus_stats(h->bus, &one);
+		stats->connected &= one.connected;
+		stats->published += one.published;
+		stats->unpublished += one.unpublished;
+		stats->received += one.received;
+		stats->dropped += one.dropped;
+		stats->errors += one.errors;
+	}
 }
 
 /**

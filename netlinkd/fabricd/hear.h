@@ -15,6 +15,7 @@
  * @bus: connection to the bus, NULL: the store is used
  * @number: messages received; takes the place of revisions in the store
  * @strange: messages whose subject is not a key with @prefix
+ * @next: the next receiver that is on the bus
  */
 struct hearing {
 	void (*set)(void *data, const struct store_kv *kv);
@@ -25,11 +26,13 @@ struct hearing {
 	struct bus *bus;
 	uint64_t number;
 	uint64_t strange;
+	struct hearing *next;
 };
 
 int hear_start(struct hearing *h, const char *what, struct sweep *sweep,
 	       struct srpol_error *err);
 void hear_stop(struct hearing *h);
+void hear_bus(struct bus_stats *stats);
 uint32_t hear_host(const char *key, uint32_t *leaf);
 
 #endif /* _SRPOL_FABRICD_HEAR_H */

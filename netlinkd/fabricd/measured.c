@@ -305,15 +305,6 @@ bool measured_share_of(const double *loads,
 }
 
 /**
- * measured_bus() - counters of the bus connection
- * @stats: result
- */
-void measured_bus(struct bus_stats *stats)
-{
-	bus_stats(hearing.bus, stats);
-}
-
-/**
  * measured_start() - start receiving measured loads
  * @err: message on failure
  */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "forecasts.h"
+#include "hear.h"
 #include "requests.h"
 #include "srpol_lib.h"
 #include "tenants.h"
@@ -103,7 +104,7 @@ static const char *bus_state(void)
 
 	if (!fabricd.config.bus.servers.n)
 		return "none";
-	measured_bus(&stats);
+	hear_bus(&stats);
 	return stats.connected ? "connected" : "unconnected";
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "forecasts.h"
+#include "hear.h"
 #include "srpol_lib.h"
 #include "tenants.h"
 #include "web.h"
@@ -185,12 +186,12 @@ static void load_metrics(void)
 	struct bus_stats bus;
 
 	measured_shares(loads_get(), &shares);
-	measured_bus(&bus);
+	hear_bus(&bus);
 	gauge("measured_hosts", NULL, "Hosts that say what they send.",
 	      measured_hosts());
 	counter("measured_refused", "What they said that was wrong.",
 		measured_refused());
-	gauge("bus_connected", NULL, "There is a connection to the bus.",
+	gauge("bus_connected", NULL, "All connections to the bus are there.",
 	      bus.connected);
 	counter("bus_messages", "Messages taken from the bus.", bus.received);
 	counter("bus_dropped",

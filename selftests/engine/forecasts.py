@@ -14,6 +14,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.request
 
 import bus as b
 import engine as e
@@ -533,7 +534,8 @@ def test_etcd():
 def test_nats():
     nats = b.Nats()
     over = {"servers": nats.urls}
-    engine = begin("fb", STORE, bus=over)
+    port = e.free_ports(1)[0]
+    engine = begin("fb", STORE, bus=over, page=f"127.0.0.1:{port}")
     hosts = e.Hosts("fb-hosts", HOSTS, STORE, bus=over)
     test_planned(hosts, "fb")
     test_time(hosts, "fb")
@@ -570,6 +572,11 @@ def test_nats():
     check("fb: of five thousand messages a plan a second follows",
           plans <= seconds + 2 and ask("fb", "show")["load"]["refused"] == 0,
           (plans, seconds))
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=60) as f:
+        lines = dict(line.rsplit(" ", 1) for line in f.read().decode().splitlines())
+    taken = [float(lines[f"srpol_fabric_bus_{x}_total"]) for x in ("messages", "dropped")]
+    check("fb: metrics have messages of forecasts among those of the bus",
+          sum(taken) >= 5000, taken)
     hosts.process.end(signal.SIGKILL)
     wait_for("the end of what they said", lambda: seen("fb")["hosts"] == 0 and
              pairs("fb") == {})
