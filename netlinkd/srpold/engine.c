@@ -146,6 +146,14 @@ static enum srpol_sid_hops hops_for(const struct engine *engine,
 	       SRPOL_HOPS_TOP : SRPOL_HOPS_ALL;
 }
 
+static int nic_lacks(const struct engine *engine, const struct srpol_nic *nic,
+		     const char *key, struct srpol_error *err)
+{
+	return srpol_error_set(err, -EINVAL, "%s: NIC %s of host %s has no \"%s\"",
+			       engine->config.topology, nic->name,
+			       engine->fabric->nodes[nic->host].name, key);
+}
+
 static int add_path(struct engine *engine, const struct srpol_path_set *set,
 		    uint32_t index, uint32_t src, uint32_t dst,
 		    struct srpol_error *err)
@@ -164,6 +172,8 @@ static int add_path(struct engine *engine, const struct srpol_path_set *set,
 		;
 	path = vec_add(&engine->paths);
 	path->nic = set->pair[pair].src;
+	if (IN6_IS_ADDR_UNSPECIFIED(&f->nics[path->nic].gateway))
+		return nic_lacks(engine, &f->nics[path->nic], "gateway", err);
 	path->peer = dst;
 	path->top = srpol_route_top(f, &route);
 	name_path(f, src, path->top, dst, path->name);
@@ -310,14 +320,6 @@ static int no_such_host(const struct config *c, const char *host, struct srpol_e
 			       c->topology, host);
 }
 
-static int nic_lacks(const struct engine *engine, const struct srpol_nic *nic,
-		     const char *key, struct srpol_error *err)
-{
-	return srpol_error_set(err, -EINVAL, "%s: NIC %s of host %s has no \"%s\"",
-			       engine->config.topology, nic->name,
-			       engine->fabric->nodes[nic->host].name, key);
-}
-
 static int check_hosts(const struct engine *engine, struct srpol_error *err)
 {
 	const struct srpol_fabric *f = engine->fabric;
@@ -330,14 +332,9 @@ static int check_hosts(const struct engine *engine, struct srpol_error *err)
 		if (node == SRPOL_NONE || f->nodes[node].tier != SRPOL_TIER_HOST)
 			return no_such_host(c, c->hosts[i], err);
 	}
-	for (nic = f->nics; nic < f->nics + f->n_nics; nic++) {
+	for (nic = f->nics; nic < f->nics + f->n_nics; nic++)
 		if (IN6_IS_ADDR_UNSPECIFIED(&nic->addr))
 			return nic_lacks(engine, nic, "address", err);
-		/* paths leave by it; those of other hosts are not looked at */
-		if (IN6_IS_ADDR_UNSPECIFIED(&nic->gateway) &&
-		    engine_is_local(engine, nic->host))
-			return nic_lacks(engine, nic, "gateway", err);
-	}
 	return 0;
 }
 

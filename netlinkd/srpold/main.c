@@ -167,7 +167,7 @@ static int take_over(struct engine *next, bool back, struct srpol_error *err)
  */
 static int can_begin(const struct engine *next, struct srpol_error *err)
 {
-	return jobs_leave_color(next->config.color, err) ?: path_ids_check(next, err) ?:
+	return jobs_leave_color(next->config.color, err) ?: path_ids_check(next, engine.paths.n, err) ?:
 	       uplinks_check(next, err) ?: prober_check(next, err) ?:
 	       plan_check(&next->config, err);
 }
@@ -371,7 +371,7 @@ int main(int argc, char **argv)
 	if (!check)
 		return run(&config);
 	ret = engine_build(&trial, &config, &err) ?: feed_read(&trial, &err) ?:
-	      path_ids_check(&trial, &err) ?: prober_check(&trial, &err) ?:
+	      path_ids_check(&trial, 0, &err) ?: prober_check(&trial, &err) ?:
 	      plan_check(&config, &err);
 	if (ret)
 		return stop(ret, &err);

@@ -88,6 +88,10 @@ check_fails "and by that host" \
 	"^$work/topology.json: NIC nic0 of host host0.0.1 has no \"gateway\"" \
 	daemons host0.0.1
 
+gojq '.hosts[1].nics += [ .hosts[1].nics[0] | .name = "nic1" | .rail = 1 |
+	.address = "fd00::77" | del(.gateway) ]' "$work/whole.json" >"$work/topology.json"
+check "nor at a NIC that no other host can be reached by" daemons host0.0.1
+
 # a host that the topology does not have
 cp "$work/whole.json" "$work/topology.json"
 check_fails "a host that is wrong in the configuration" \
