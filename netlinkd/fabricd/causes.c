@@ -155,6 +155,15 @@ json_t *causes_json(void)
 }
 
 /**
+ * causes_forget() - what is recorded is of an earlier term
+ */
+void causes_forget(void)
+{
+	json_decref(last);
+	last = NULL;
+}
+
+/**
  * causes_free() - free everything recorded
  */
 void causes_free(void)

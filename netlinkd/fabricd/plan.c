@@ -71,8 +71,9 @@ static int run(const struct srpol_links *links, struct srpol_error *err)
 		return ret;
 	pairs = srpol_plan_diff(fabricd.plan ?: &none, plan, NULL, NULL);
 	flows = srpol_flows_diff(fabricd.plan ?: &none, plan, NULL, NULL);
-	causes_end(pairs, flows);
-	if (fabricd.plan && (pairs || flows)) {
+	if (has_plan)
+		causes_end(pairs, flows);
+	if (fabricd.plan && has_plan && (pairs || flows)) {
 		srpol_plan_free(fabricd.before);
 		fabricd.before = fabricd.plan;
 	} else {
@@ -212,6 +213,10 @@ void plan_takeover(void)
 	loaded = false;
 	publishing = false;
 	has_plan = false;
+	/* others may have planned in between */
+	srpol_plan_free(fabricd.before);
+	fabricd.before = NULL;
+	causes_forget();
 	fabricd.published_ns = 0;
 	take_over(NULL);
 }

@@ -39,7 +39,7 @@ class Engine(Page):
         self.name = name
         self.port = e.free_ports(1)[0]
         self.process = e.start_engine(
-            name, store, page=f"127.0.0.1:{self.port}", forecasts=100, **{"lease-s": 3})
+            name, store, page=f"127.0.0.1:{self.port}", forecasts=100, **{"lease-s": 10})
         wait_for("it", lambda: ask(name, "show"))
 
     def leads(self):
@@ -95,6 +95,11 @@ def test_standby():
             [h["epoch"] for h in ask(a.name, "show")["hosts"]] == [epoch] * len(HOSTS)
             for a in engines) and epoch
 
+    def settled_alone(leader):
+        epoch = ask(leader.name, "show")["epoch"]
+        return epoch and ask(leader.name, "plan")["pairs"] and all(
+            h["epoch"] == epoch for h in ask(leader.name, "show")["hosts"])
+
     etcd.put("job/t/a", e.JOB)
     wait_for("acknowledgements", lambda: settled(first))
     check("the leader counts its hosts",
@@ -122,8 +127,15 @@ def test_standby():
     check("the new leader counts its hosts",
           wait_for("them", lambda: states(second, "hosts") == {
               "applied": 4, "behind": 0, "silent": 0, "unknown": 0}))
-    check("all end as they should", hosts.end() == 0 and all(
-        a.process.end() == 0 for a in engines))
+
+    # the other one has planned in between, so its own two last plans are none
+    ended = second.process.end()
+    wait_for("the first one leads again", lambda: first.leads() and settled_alone(first))
+    check("a leader that led before does not compare with a plan of then",
+          "has not made two plans" in refused(first.name, "diff") and
+          first.state()["change"] is None, first.state()["change"])
+    check("all end as they should", hosts.end() == 0 and ended == 0 and
+          first.process.end() == 0)
 
 
 if __name__ == "__main__":

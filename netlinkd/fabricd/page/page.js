@@ -115,7 +115,7 @@ const flowPaths = list => list.map(f => `${f.path}:${f.flows}`).join(", ") || "n
 
 function drawChange(c) {
 	if (!c)
-		return [quiet("This engine has not changed a plan yet.")];
+		return [quiet("This engine has not changed a plan since it leads.")];
 	const what = [...(c.n_weights ? [`weights of ${plural(c.n_weights, "pair")} of leaves`] : []),
 		...(c.n_flows ? [`paths of flows between ${plural(c.n_flows, "pair")} of GPUs`] : [])];
 
