@@ -171,14 +171,18 @@ static bool is_too_large(struct admission *a)
 	return true;
 }
 
-/* Somebody may have to look at that host, or it would be waited for without an end. */
+/*
+ * Somebody may have to look at that host, or it would be waited for without an end: not a
+ * tenant's user, who is told nothing of others' hosts.
+ */
 static void name_awaited(struct admission *a)
 {
-	const char *host = settle_awaited();
+	const char *host = a->own[0] ? NULL : settle_awaited();
 	size_t len = strlen(a->reason);
 
 	if (host)
-		snprintf(a->reason + len, sizeof(a->reason) - len, "; host %s has not", host);
+		snprintf(a->reason + len, sizeof(a->reason) - len,
+			 "; host %s has not acknowledged yet", host);
 }
 
 static bool tenant_is_moving(struct admission *a)
@@ -190,6 +194,7 @@ static bool tenant_is_moving(struct admission *a)
 	snprintf(a->reason, sizeof(a->reason),
 		 "hosts have not acknowledged yet what was changed for job %s of this tenant",
 		 job);
+	name_awaited(a);
 	return true;
 }
 
@@ -337,6 +342,8 @@ static int refuse(struct admission *a, const struct srpol_ledger *ledger,
 			 a->tenant->name, a->tenant->guaranteed / 1e9);
 	else
 		blame(a, &offer, why[a->decision]);
+	if (a->decision == DECISION_WAIT && !offer.fits)
+		name_awaited(a);
 	return ret;
 }
 
@@ -355,6 +362,7 @@ static void grant(struct admission *a, struct srpol_room *room)
 {
 	if (!lowered_list(room, &a->lowered, a->reason, sizeof(a->reason))) {
 		a->decision = DECISION_WAIT;
+		name_awaited(a);
 		return;
 	}
 	a->decision = DECISION_ACCEPT;
@@ -429,8 +437,6 @@ int admission_decide(struct admission *a, struct srpol_error *err)
 	part = links ? reservable(links) : NULL;
 	ret = part ? reservations_ledger(part, &ledger) : -ENOMEM;
 	ret = ret ?: decide(a, &ledger);
-	if (!ret && a->decision == DECISION_WAIT)
-		name_awaited(a);
 	if (ret == -EINVAL)
 		srpol_error_set(err, ret, "the job sends nothing over the fabric");
 	else if (ret)

@@ -132,10 +132,13 @@ static void say_names(json_t *list, const char *symptom, const char *advice,
 	json_decref(names->list);
 }
 
-/* A higher epoch is one of a store that was lost, where epochs were counted anew since. */
+/*
+ * An epoch that is higher than what comes next is one of a store that was lost, where epochs
+ * were counted anew since. The next one may be in force, and the answer that said so be lost.
+ */
 static void advise_epoch(json_t *list, const struct ack *ack)
 {
-	if (ack->epoch == plan_epoch())
+	if (ack->epoch >= plan_epoch() && ack->epoch <= fabricd.next_epoch)
 		return;
 	say(list, "host-behind", ack->epoch < plan_epoch() ?
 	    "look at srpol engine show on that host: whether it is connected, and why it refused the plan" :
