@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <jansson.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ask.h"
 #include "doctor.h"
@@ -63,13 +64,21 @@ static void check_answer(unsigned int n, const char *socket, int ret,
 	const char *text = json_string_value(json_object_get(answer, "error"));
 	const json_t *paths = json_object_get(answer, "reply");
 
-	if (ret == -EACCES || ret == -EPERM) {
+	/* whose namespace it is, others may not see either */
+	if (ret == -EACCES || ret == -EPERM || (ret == -ENOENT && geteuid())) {
 		report(NOTE, "engine", "run srpol doctor as root",
 		       "not every user may ask srpold whether its paths carry packets");
+	} else if (ret == -ETIMEDOUT) {
+		report(WARNING, "engine", "see what it does: it has been stopped, or is busy",
+		       "srpold runs, but has not answered for %d s (%s)", REPLY_MS / 1000,
+		       socket);
 	} else if (ret) {
 		report_silent(n, socket, strerror(-ret));
+	} else if (text) {
+		report(WARNING, "engine", "see whether it is of this version",
+		       "srpold does not tell its paths: %s", text);
 	} else if (!paths) {
-		report_silent(n, socket, text ?: "no answer");
+		report_silent(n, socket, "no answer");
 	} else {
 		report(GOOD, "engine", "", "srpold answers, it has %zu path%s",
 		       json_array_size(paths), json_array_size(paths) == 1 ? "" : "s");
@@ -91,8 +100,13 @@ void check_engine(const struct vec *paths)
 
 	vec_for_each(path, paths)
 		n += path->origin == SRPOL_ORIGIN_ENGINE;
-	if (!n || !engine_socket(socket, sizeof(socket)))
+	if (!n)
 		return;
+	if (!engine_socket(socket, sizeof(socket))) {
+		report(WARNING, "engine", "run srpol doctor as root",
+		       "where srpold has its socket is not known");
+		return;
+	}
 	request = json_pack("{s:s}", "request", "paths");
 	ret = srpol_ask(socket, request, REPLY_MS, &answer);
 	check_answer(n, socket, ret, answer);
