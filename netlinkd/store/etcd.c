@@ -186,7 +186,7 @@ static void free_request(struct request *r)
  * Whether etcd did not do it. Codes that libraries between us and etcd use for lost answers
  * as well count with etcd's own words only.
  */
-static bool is_refused(const json_t *o, const char *text)
+bool etcd_is_refused(const json_t *o, const char *text)
 {
 	if (!text || strncmp(text, "etcdserver: ", strlen("etcdserver: ")))
 		return false;
@@ -208,7 +208,7 @@ static void take_error(struct etcd *etcd, long status, const json_t *o,
 	if (!text)
 		text = json_string_value(json_object_get(o, "error"));
 	etcd_login_check(etcd, text);
-	reply->refused = is_refused(o, text);
+	reply->refused = etcd_is_refused(o, text);
 	reply->text = text ?: status ? "no JSON" :
 		      etcd->http.error[0] ? etcd->http.error : "no answer";
 	reply->error = etcd_read_number(o, "code") == CODE_OUT_OF_RANGE ?

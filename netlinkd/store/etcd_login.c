@@ -50,7 +50,7 @@ static void answered(void *data, long status, const char *in, size_t len)
 		log_debug("etcd: login of user %s: %s", etcd->config.servers.user,
 			  error ?: status && in ? in : etcd->http.error);
 		/* other failures are those of all requests */
-		if (error)
+		if (etcd_is_refused(o, error))
 			tell_refused(etcd, error);
 		etcd_elsewhere(etcd, etcd->at);
 		alarm_set(&etcd->login, AGAIN_NS);
