@@ -188,6 +188,8 @@ json_t *demand_operator_request(struct engine *engine, uint32_t uid,
 	const char *owner = json_string_value(json_object_get(request, "owner"));
 	const json_t *list = json_object_get(request, "demands");
 
+	/* whether they are over does not depend on who has looked since */
+	demands_expire(&demands, now_ns());
 	if (owner && json_is_array(list) && !json_array_size(list) &&
 	    !demands_are_of(&demands, owner, uid)) {
 		srpol_error_set(err, -ENOENT, "no demand of owner \"%s\" and user %u", owner,
