@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 """The example of srpol-fabric(8), line by line, with a fabric that has its names."""
 

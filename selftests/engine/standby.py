@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 """
 Two engines on an etcd of three members: the one that stands by knows no epoch, so no
