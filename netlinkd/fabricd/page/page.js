@@ -243,12 +243,19 @@ function drawDetail(b) {
 
 async function showDetail() {
 	const { tier, block } = chosen;
-	const answer = await fetch(`/api/block?tier=${tier}&block=${block}`);
+	let answer, body;
 
+	try {
+		answer = await fetch(`/api/block?tier=${tier}&block=${block}`);
+		body = answer.ok && await answer.json();
+	} catch {
+		/* the engine has gone meanwhile, which live() tells */
+		return;
+	}
 	if (answer.status === 503)
 		setTimeout(() => chosen && showDetail(), 1000);
-	if (answer.ok && chosen?.tier === tier && chosen.block === block)
-		part("detail-body", [await answer.json(), state.plan?.seconds, state.engine.epoch], ([b]) => drawDetail(b));
+	if (body && chosen?.tier === tier && chosen.block === block)
+		part("detail-body", [body, state.plan?.seconds, state.engine.epoch], ([b]) => drawDetail(b));
 }
 
 function chosenName() {
