@@ -217,15 +217,19 @@ echo '{' >"$work/A.json"
 kill -HUP "${engine[A]}"
 check "a wrong file changes nothing and is told" busywait 30 \
 	grep -q 'what was in force stays' "$work/A.log"
-config A | gojq '. + { "first-path": 16382 }' >"$work/A.json"
+gojq '.hosts[] |= (.nics += [ .nics[0] + { "name": "h\(.name)1", "rail": 1,
+	"address": "fd00:\(.name | ascii_downcase):1::1" } ])' \
+	"$work/topology.json" >"$work/rails.json"
+# by a NIC that is there: four more paths than there are, and two ids
+gojq '(.hosts[].nics[] | select(.name == "hA1").name) = "lo"' "$work/rails.json" \
+	>"$work/more.json"
+config A | sed 's/topology.json/more.json/' |
+	gojq '. + { "first-path": 16382 }' >"$work/A.json"
 kill -HUP "${engine[A]}"
 check "so does a file with fewer ids than paths" busywait 30 \
 	grep -q 'no room for them.*; what was in force stays' "$work/A.log"
 check "paths are probed on" busywait 30 usable A 4
 
-gojq '.hosts[] |= (.nics += [ .nics[0] + { "name": "h\(.name)1", "rail": 1,
-	"address": "fd00:\(.name | ascii_downcase):1::1" } ])' \
-	"$work/topology.json" >"$work/rails.json"
 config A | sed 's/topology.json/rails.json/' >"$work/A.json"
 kill -HUP "${engine[A]}"
 check "why of a host is of all its rails" busywait 30 eval \
