@@ -64,9 +64,8 @@ int batch_add(const struct nlmsghdr *nlh, unsigned int line)
  */
 int batch_commit(void)
 {
-	char done[64] = "nothing was changed";
-
 	const unsigned int *line = collection.lines.data;
+	char done[64] = "nothing was changed";
 	struct srpol_error error = {};
 	int err;
 
