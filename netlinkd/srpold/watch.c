@@ -143,9 +143,20 @@ static int take_event(const struct nlmsghdr *nlh, void *data)
 	return 0;
 }
 
+static bool is_told(void)
+{
+	struct pollfd wait = { .fd = events.fd, .events = POLLIN };
+
+	return poll(&wait, 1, 0) > 0;
+}
+
+/*
+ * What is read waits for an event. The loop may think that there is one that watch_hear()
+ * has read since, when it handled another source of the same round.
+ */
 static void read_events(struct source *source, uint32_t what)
 {
-	int ret = srpol_genl_receive(&engine->events, take_event, NULL);
+	int ret = is_told() ? srpol_genl_receive(&engine->events, take_event, NULL) : 0;
 
 	/* events were lost, or the module went and all objects with it: check everything */
 	if (ret == -ENOBUFS || ret == -ENODEV)
@@ -157,11 +168,10 @@ static void read_events(struct source *source, uint32_t what)
  */
 void watch_hear(void)
 {
-	struct pollfd wait = { .fd = events.fd, .events = POLLIN };
 	int i;
 
 	/* others may change it all the time */
-	for (i = 0; i < HEAR_MOST && poll(&wait, 1, 0) > 0; i++)
+	for (i = 0; i < HEAR_MOST && is_told(); i++)
 		read_events(&events, 0);
 }
 
