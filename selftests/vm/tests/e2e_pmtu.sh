@@ -116,6 +116,7 @@ p2=$(path_over A A-spine2)
 check "the module does not use the path" \
 	patiently 20 state_of A "$p2" 'down (probes-degraded)'
 check "what it takes is found" patiently 60 mtu A-spine2-B 1492 1500
+check "and what the way back takes" patiently 60 mtu B-spine2-A 1492 1500
 check "other paths take what the device does" mtu A-spine1-B 9000 9000
 check "srpol doctor names one of them, and both numbers" doctor warning \
 	'path [0-9]+ .*spine2.* and 1 more lose packets of 9000 bytes: .* has (149[2-9]|1500)$'
