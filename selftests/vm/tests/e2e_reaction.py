@@ -11,10 +11,12 @@ DWELL-MS how long a QP stays on it then. Prints a line for each QP that left:
 
     QP CNPS MILLISECONDS LATE
 
-CNPs that it got before its first packet by another path, and when that was, since as
-many CNPs as the threshold had come for QPs on the path; and how many of its packets
-took the path after the dwell time. (An emulated guest may stand still meanwhile: that
-counts as milliseconds, and sends nothing.)
+CNPs that it got before its first packet by another path, and when that was, since the
+path was bad for the first time: as many CNPs as the threshold had come for QPs on it;
+and how many of its packets took the path after the dwell time. (An emulated guest may
+stand still meanwhile: that counts as milliseconds, and sends nothing.) Once other QPs
+have left, too few CNPs may come for a while: the path is good then, and the dwell time
+begins anew when it is bad again.
 """
 
 import json
@@ -22,6 +24,26 @@ import subprocess
 import sys
 
 ACK, CNP = 0x11, 0x81
+HALF_LIFE = (1 << 27) / 1e9     # SRPOL_LEVEL_SHIFT
+TICK = 0.01                     # the data plane counts CNPs by the coarse clock
+
+
+class Level:
+    """Signals of a path, as the data plane counts them: quality.h."""
+
+    def __init__(self):
+        self.signals = self.since = 0
+
+    def at(self, when):
+        return self.signals * 0.5 ** max(0, (when - self.since) // HALF_LIFE)
+
+    def signal(self, when):
+        left = int(self.at(when) * 256) / 256
+        if left:
+            self.since += max(0, (when - self.since) // HALF_LIFE) * HALF_LIFE
+        else:
+            self.since = when
+        self.signals = left + 1
 
 
 def packets(capture):
@@ -40,24 +62,29 @@ def packets(capture):
 def main(capture, qps, sid, since, threshold, dwell_ms):
     with open(qps, encoding="ascii") as f:
         local = {q["rqpn"]: q["lqpn"] for q in json.load(f) if "rqpn" in q}
-    on, cnps, late, signals, bad = set(), {}, {}, 0, None
+    threshold, dwell = int(threshold), float(dwell_ms) / 1e3
+    on, cnps, late, level, first, bad = set(), {}, {}, Level(), None, None
     for when, dst, opcode, qp in packets(capture):
+        if bad and level.at(when + TICK) < threshold:
+            bad, late = None, {}
         if opcode == CNP and when > float(since):
             cnps[qp] = cnps.get(qp, 0) + 1
-            signals += qp in on
-            if not bad and signals == int(threshold):
+            if qp in on:
+                level.signal(when)
+            if not bad and level.at(when) >= threshold:
                 bad = when
+                first = first or when
         # the receiver sends nothing else, and may use the same numbers for its QPs
         if opcode in (ACK, CNP):
             continue
         qp = local[qp]
-        took = (when - bad) * 1e3 if bad else 0
         if dst == sid:
             on.add(qp)
-            late[qp] = late.get(qp, 0) + (took > float(dwell_ms))
-        elif bad and qp in on:
+            if bad and when - bad > dwell:
+                late[qp] = late.get(qp, 0) + 1
+        elif first and qp in on:
             on.remove(qp)
-            print(qp, cnps.get(qp, 0), round(took), late[qp])
+            print(qp, cnps.get(qp, 0), round((when - first) * 1e3), late.get(qp, 0))
 
 
 main(*sys.argv[1:])
