@@ -37,6 +37,7 @@
  * @connection: NULL until the first attempt has succeeded; under @inbox.lock
  * @subscription: subscription of @connection, or NULL
  * @connector: thread that makes the first attempt, which may block
+ * @has_connector: there is that thread
  * @attempted: the first attempt is over; under @inbox.lock
  * @look: timer to check whether the connection has to be started again
  * @subject: subject to subscribe to, NULL: none
@@ -56,6 +57,7 @@ struct bus {
 	natsConnection *connection;
 	natsSubscription *subscription;
 	pthread_t connector;
+	bool has_connector;
 	bool attempted;
 	struct alarm look;
 	char *subject;
@@ -268,8 +270,22 @@ static void destroy_connection(struct bus *bus)
 
 static int connect_anew(struct bus *bus)
 {
+	int ret;
+
 	bus->attempted = bus->closed = bus->complete = false;
-	return -pthread_create(&bus->connector, NULL, connect_first, bus);
+	ret = pthread_create(&bus->connector, NULL, connect_first, bus);
+	bus->has_connector = !ret;
+	/* nobody attempts it now, so it may be begun */
+	if (ret)
+		bus->attempted = true;
+	return -ret;
+}
+
+static void join_connector(struct bus *bus)
+{
+	if (bus->has_connector)
+		pthread_join(bus->connector, NULL);
+	bus->has_connector = false;
 }
 
 static void look_again(struct bus *bus)
@@ -287,10 +303,10 @@ static void look(void *data)
 	begin = bus->attempted && is_over(bus);
 	pthread_mutex_unlock(&bus->inbox.lock);
 	if (begin) {
-		pthread_join(bus->connector, NULL);
+		join_connector(bus);
 		destroy_connection(bus);
-		if (connect_anew(bus))
-			abort();
+		/* without a thread: at the next look */
+		connect_anew(bus);
 	}
 	look_again(bus);
 }
@@ -332,7 +348,7 @@ static void *leave(void *data)
 {
 	struct bus *bus = data;
 
-	pthread_join(bus->connector, NULL);
+	join_connector(bus);
 	if (bus->connection)
 		natsConnection_Close(bus->connection);
 	wait_until_over(bus);

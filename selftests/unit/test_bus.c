@@ -19,6 +19,7 @@
 
 #define CONNECTION	((natsConnection *)&config)
 #define HELD_MS		5000	/* longer than anybody may wait */
+#define LOOK_NS		2100000000ull	/* one look falls into it, or two */
 
 static struct bus_config config = {
 	.servers = { .n = 1, .url = { "nats://[2001:db8::1]:4222" } },
@@ -344,6 +345,25 @@ static void test_threadless(void **state)
 	complaints = 0;
 }
 
+/* There are too many when it would connect again: it does at a later look. */
+static void test_connectorless(void **state)
+{
+	struct bus *bus = open_bus();
+
+	threadless = true;
+	connecting = false;
+	loop_run_for(LOOK_NS);
+	assert_false(connecting);
+	threadless = false;
+	loop_run_for(LOOK_NS);
+	assert_true(connecting);
+	threadless = true;
+	loop_run_for(LOOK_NS);
+	threadless = false;
+	bus_close(bus);
+	assert_true(buses_end());
+}
+
 static void test_none(void **state)
 {
 	bus_close(NULL);
@@ -362,6 +382,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_cleaned, set_up, complained),
 		cmocka_unit_test_setup_teardown(test_room, set_up, complained),
 		cmocka_unit_test_setup_teardown(test_threadless, set_up, complained),
+		cmocka_unit_test_setup_teardown(test_connectorless, set_up, complained),
 	};
 
 	return cmocka_run_group_tests(tests, set_up_all, NULL);
