@@ -12,6 +12,7 @@
 #include "lock.h"
 #include "path_ids.h"
 #include "probing.h"
+#include "sids.h"
 #include "signals.h"
 #include "srpold.h"
 #include "watchers.h"
@@ -155,7 +156,7 @@ static int take_over(struct engine *next, bool back, struct srpol_error *err)
 	engine = *next;
 	demands_resolve(&demands, engine.fabric);
 	demands_recolor(&demands, color, engine.config.color);
-	conflicts_forget();
+	sids_forget();
 	rules_forget();
 	wiring_forget();
 	return begin(back, err);
@@ -167,9 +168,9 @@ static int take_over(struct engine *next, bool back, struct srpol_error *err)
  */
 static int can_begin(const struct engine *next, struct srpol_error *err)
 {
-	return jobs_leave_color(next->config.color, err) ?: path_ids_check(next, engine.paths.n, err) ?:
-	       uplinks_check(next, err) ?: prober_check(next, err) ?:
-	       plan_check(&next->config, err);
+	return jobs_leave_color(next->config.color, err) ?:
+	       path_ids_check(next, &engine, err) ?: uplinks_check(next, err) ?:
+	       prober_check(next, err) ?: plan_check(&next->config, err);
 }
 
 static void reload(void)
@@ -214,6 +215,7 @@ static void reload(void)
 		failed = ret;
 	} else {
 		engine_free(&old);
+		path_ids_warn(&engine);
 	}
 	vec_free(&known);
 	if (failed) {
@@ -371,7 +373,7 @@ int main(int argc, char **argv)
 	if (!check)
 		return run(&config);
 	ret = engine_build(&trial, &config, &err) ?: feed_read(&trial, &err) ?:
-	      path_ids_check(&trial, 0, &err) ?: prober_check(&trial, &err) ?:
+	      path_ids_check(&trial, NULL, &err) ?: prober_check(&trial, &err) ?:
 	      plan_check(&config, &err);
 	if (ret)
 		return stop(ret, &err);

@@ -26,6 +26,7 @@ static void look(void *data)
 	} else {
 		uplinks_attach();
 		extras_try();
+		watch_try();
 	}
 }
 

@@ -40,15 +40,46 @@ static size_t count_needed(const struct engine *engine)
 	return here ?: all;
 }
 
+/* Paths in force whose ids are below those that are given now. */
+static size_t count_below(const struct engine *now, uint32_t first)
+{
+	const struct engine_path *path;
+	size_t n = 0;
+
+	vec_for_each(path, &now->paths)
+		n += path->id && path->id < first;
+	return n;
+}
+
 /**
  * path_ids_check() - could all paths have an id, if nobody else had one from
  *	"first-path"?
  * @engine: the engine, as engine_build() leaves it
- * @kept: number of paths in force, which keep their ids, also those below that
+ * @now: that in force, whose paths keep their ids or give them to others, also those below
+ *	that; NULL: there is none
  * @err: message if they could not
  */
-int path_ids_check(const struct engine *engine, size_t kept, struct srpol_error *err)
+int path_ids_check(const struct engine *engine, const struct engine *now,
+		   struct srpol_error *err)
 {
-	return count_needed(engine) <= SRPOL_MAX_PATHS - engine->config.first_path + kept ? 0 :
+	uint32_t first = engine->config.first_path;
+	size_t below = now ? count_below(now, first) : 0;
+
+	return count_needed(engine) <= SRPOL_MAX_PATHS - first + below ? 0 :
 	       path_ids_lack(engine, SRPOL_MAX_PATHS, err);
+}
+
+/**
+ * path_ids_warn() - say that paths have ids only as they were there before
+ * @engine: the engine in force
+ *
+ * What is accepted at a reload is not by an srpold that finds an empty module.
+ */
+void path_ids_warn(const struct engine *engine)
+{
+	struct srpol_error err = {};
+
+	if (path_ids_check(engine, NULL, &err))
+		log_notice("%s; this file is good only as long as paths of before keep ids below that",
+			   err.text);
 }

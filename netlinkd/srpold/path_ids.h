@@ -6,6 +6,8 @@
 #include "srpold.h"
 
 int path_ids_lack(const struct engine *engine, uint32_t end, struct srpol_error *err);
-int path_ids_check(const struct engine *engine, size_t kept, struct srpol_error *err);
+int path_ids_check(const struct engine *engine, const struct engine *now,
+		   struct srpol_error *err);
+void path_ids_warn(const struct engine *engine);
 
 #endif /* _SRPOLD_PATH_IDS_H */

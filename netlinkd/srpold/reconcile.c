@@ -11,6 +11,7 @@
 
 #include "path_ids.h"
 #include "probing.h"
+#include "sids.h"
 #include "srpold.h"
 
 #define IPV6_HLEN	40
@@ -25,11 +26,10 @@ struct plan {
 	struct vec paths;
 	struct vec policies;
 	struct vec endpoints;
-	struct vec sids;
+	struct sids sids;
 	struct vec rules;
 	struct config_info config;
 	bool *kept;
-	bool *sid_wanted;
 	unsigned int made;
 	unsigned int deleted;
 	struct srpol_error *err;
@@ -163,24 +163,30 @@ static bool is_only_one(const struct plan *plan, const struct engine_path *path)
 	return n == 1;
 }
 
+/* A device that was made again has the same name, and another index. */
+static bool is_over(const struct path_info *have, const struct uplink *up,
+		    const struct srpol_nic *nic)
+{
+	return have->ifindex == up->ifindex || !strcmp(have->ifname, nic->name);
+}
+
 /*
- * The path that takes the same way by a segment list of another form, say: only
- * the list changes then, in place. So ids suffice, and counters go on. One that is
+ * The path that takes the same way by a segment list of another form, or a device that
+ * was made again: that changes in place. So ids suffice, and counters go on. One that is
  * in a candidate of somebody else's stays as it is.
  */
 static const struct path_info *to_renew(struct plan *plan,
 					const struct engine_path *path,
 					const struct uplink *up)
 {
-	const struct in6_addr *via =
-		&plan->engine->fabric->nics[path->nic].gateway;
+	const struct srpol_nic *nic = &plan->engine->fabric->nics[path->nic];
 	const struct path_info *have = plan->paths.data;
 	size_t i, n = 0, at = 0;
 
 	for (i = 0; i < plan->paths.n; i++) {
 		if (have[i].origin != SRPOL_ORIGIN_ENGINE ||
-		    have[i].ifindex != up->ifindex || !have[i].has_via ||
-		    memcmp(&have[i].via, via, sizeof(*via)) ||
+		    !is_over(&have[i], up, nic) || !have[i].has_via ||
+		    memcmp(&have[i].via, &nic->gateway, sizeof(nic->gateway)) ||
 		    strcmp(have[i].name, path->name))
 			continue;
 		n++;
@@ -220,10 +226,31 @@ static int put_path(struct plan *plan, const struct engine_path *path,
 	return add(plan, &msg);
 }
 
+/*
+ * The next object that nobody wants any more: it is replaced where no id is left, instead
+ * of being deleted by the transaction that would need its id.
+ */
+static const struct path_info *to_replace(struct plan *plan, size_t *next)
+{
+	const struct path_info *have = plan->paths.data;
+	size_t i;
+
+	while (*next < plan->paths.n) {
+		i = (*next)++;
+		if (have[i].origin != SRPOL_ORIGIN_ENGINE || plan->kept[i] ||
+		    policies_keep(&plan->policies, have[i].id))
+			continue;
+		plan->kept[i] = true;
+		return &have[i];
+	}
+	return NULL;
+}
+
 static int make_paths(struct plan *plan)
 {
 	uint32_t next = plan->engine->config.first_path;
 	const struct path_info *have;
+	size_t old = 0;
 	struct engine_path *path;
 	struct uplink *up;
 	int ret = 0;
@@ -249,10 +276,18 @@ static int make_paths(struct plan *plan)
 		/* what was said went with a former object */
 		path->told_ns = path->told_ns != 0;
 		path->id = free_id(plan, &next);
-		if (path->id >= plan->config.limits.paths)
+		if (path->id < plan->config.limits.paths) {
+			ret = put_path(plan, path, up, NLM_F_CREATE | NLM_F_EXCL);
+			continue;
+		}
+		have = to_replace(plan, &old);
+		if (!have)
 			return path_ids_lack(plan->engine, plan->config.limits.paths,
 					     plan->err);
-		ret = put_path(plan, path, up, NLM_F_CREATE | NLM_F_EXCL);
+		path->id = have->id;
+		/* what was said of the former path */
+		path->told_ns = 1;
+		ret = put_path(plan, path, up, NLM_F_REPLACE);
 	}
 	return ret;
 }
@@ -282,207 +317,6 @@ static int del_paths(struct plan *plan)
 	return ret;
 }
 
-/* The object that has this SID to itself, NULL if there is none. */
-static struct sid_info *find_sid(struct plan *plan, const struct in6_addr *sid)
-{
-	struct sid_info *have;
-
-	vec_for_each(have, &plan->sids)
-		if (have->prefix_len == 128 &&
-		    !memcmp(&have->sid, sid, sizeof(*sid)))
-			return have;
-	return NULL;
-}
-
-/* SIDs of which it was told that they are somebody else's */
-static struct vec conflicts = VEC_INIT(struct in6_addr);
-
-static struct in6_addr *conflict_find(const struct in6_addr *sid)
-{
-	struct in6_addr *told;
-
-	vec_for_each(told, &conflicts)
-		if (!memcmp(told, sid, sizeof(*sid)))
-			return told;
-	return NULL;
-}
-
-/*
- * Every change of anybody's makes the engine look: that is told once. Without a
- * behavior none is wanted.
- */
-static void conflict_tell(const struct in6_addr *sid,
-			  enum srpol_behavior behavior)
-{
-	char text[SRPOL_ADDR_STRLEN];
-
-	if (conflict_find(sid))
-		return;
-	*(struct in6_addr *)vec_add(&conflicts) = *sid;
-	srpol_addr_text(sid, text);
-	if (behavior)
-		log_error("SID %s is there with another behavior than %s", text,
-			  srpol_name_of(srpol_behaviors, behavior));
-	else
-		log_error("SID %s is somebody else's: probes to it are dropped, as there is no map for them",
-			  text);
-}
-
-/**
- * conflicts_forget() - tell of each SID that is somebody else's once more
- */
-void conflicts_forget(void)
-{
-	conflicts.n = 0;
-}
-
-static void conflict_forget(const struct in6_addr *sid)
-{
-	struct in6_addr *told = conflict_find(sid);
-
-	if (told)
-		*told = ((struct in6_addr *)conflicts.data)[--conflicts.n];
-}
-
-/* Binding SIDs come and go with their policies. */
-static bool is_own_sid(const struct sid_info *have)
-{
-	return have->origin == SRPOL_ORIGIN_ENGINE && !have->color;
-}
-
-/*
- * Have a SID that is wanted. What stays in plan.sids with the origin of the engine
- * and is not marked is not.
- */
-static int make_sid(struct plan *plan, const struct in6_addr *sid,
-		    enum srpol_behavior behavior, bool now)
-{
-	struct sid_info *have = find_sid(plan, sid);
-	struct srpol_msg msg;
-
-	if (have)
-		plan->sid_wanted[have - (struct sid_info *)plan->sids.data] =
-			true;
-	if (now && have && have->behavior != behavior && !is_own_sid(have)) {
-		conflict_tell(sid, behavior);
-		return 0;
-	}
-	conflict_forget(sid);
-	if (!now || (have && have->behavior == behavior))
-		return 0;
-	start(plan, &msg, SRPOL_CMD_SID_NEW,
-	      NLM_F_CREATE | (have ? NLM_F_REPLACE : NLM_F_EXCL));
-	srpol_msg_put(&msg, SRPOL_A_SID_SID, sizeof(*sid), sid);
-	srpol_msg_put_u32(&msg, SRPOL_A_SID_BEHAVIOR, behavior);
-	srpol_msg_put_u32(&msg, SRPOL_A_SID_PREFIX_LEN, 128);
-	if (behavior == SRPOL_BEHAVIOR_UDT46)
-		srpol_msg_put_u32(&msg, SRPOL_A_SID_BLOCK_LEN,
-				  plan->engine->fabric->sids.block_len);
-	srpol_msg_put_u32(&msg, SRPOL_A_SID_ORIGIN, SRPOL_ORIGIN_ENGINE);
-	plan->made++;
-	return add(plan, &msg);
-}
-
-/*
- * The compressed SID of a host, if it has one: what peers end their lists with,
- * whether or not lists of this host are compressed. Of its locator only this one
- * address: others may be addresses of the host. It may be the one at which full
- * lists end, whose behavior does for it, too.
- */
-static int make_usid(struct plan *plan, const struct srpol_node *host,
-		     const struct in6_addr *decap)
-{
-	const struct srpol_sid_plan *sids = &plan->engine->fabric->sids;
-	struct in6_addr sid;
-
-	if (!host->csid ||
-	    srpol_usid_pack(&sids->block, sids->block_len, sids->csid_len,
-			    &host->csid, 1, &sid, 1) != 1 ||
-	    !memcmp(&sid, decap, sizeof(sid)))
-		return 0;
-	return make_sid(plan, &sid, SRPOL_BEHAVIOR_UDT46, true);
-}
-
-/*
- * Whether a SID is somebody else's, as such or by a prefix: whatever its behavior, XDP
- * keeps probes to it from the packet sockets.
- */
-static bool is_taken(struct plan *plan, const struct in6_addr *sid)
-{
-	const struct sid_info *have;
-
-	vec_for_each(have, &plan->sids)
-		if (!is_own_sid(have) &&
-		    srpol_addr_in_prefix(sid, &have->sid, have->prefix_len))
-			return true;
-	return false;
-}
-
-/*
- * SIDs of the hosts of this namespace: for decapsulation, for returning probes,
- * and for probes of peers to reflect. A data plane without a map of probes
- * would refuse the latter two.
- */
-static int make_sids(struct plan *plan)
-{
-	const struct srpol_fabric *f = plan->engine->fabric;
-	struct in6_addr decap, probe, reflect;
-	int ret = 0;
-	uint32_t i;
-
-	for (i = 0; !ret && i < f->n_nodes; i++) {
-		if (f->nodes[i].tier != SRPOL_TIER_HOST ||
-		    !engine_is_local(plan->engine, i))
-			continue;
-		decap = engine_sid(plan->engine, i, &f->sids.decap);
-		probe = engine_sid(plan->engine, i, &f->sids.probe);
-		ret = make_sid(plan, &decap, SRPOL_BEHAVIOR_END_DT46, true) ?:
-		      make_usid(plan, &f->nodes[i], &decap);
-		if (ret)
-			break;
-		/* without a map XDP would keep probes from the packet sockets, and drop them */
-		if (probe_map_is_xdp())
-			ret = make_sid(plan, &probe, SRPOL_BEHAVIOR_PROBE, true);
-		else if (is_taken(plan, &probe))
-			conflict_tell(&probe, 0);
-		else
-			conflict_forget(&probe);
-		if (ret || IN6_IS_ADDR_UNSPECIFIED(&f->sids.reflect))
-			continue;
-		/* XDP would go on by keys of before, which nobody could revoke */
-		if (reflect_map_is_lost())
-			continue;
-		/* stays without keys, so that probes that come are counted */
-		reflect = engine_sid(plan->engine, i, &f->sids.reflect);
-		ret = make_sid(plan, &reflect, SRPOL_BEHAVIOR_REFLECT,
-			       plan->engine->keys.n && reflect_map_is_there());
-	}
-	return ret;
-}
-
-static int del_sids(struct plan *plan)
-{
-	const struct sid_info *have = plan->sids.data;
-	struct srpol_msg msg;
-	int ret = 0;
-	size_t i;
-
-	for (i = 0; !ret && i < plan->sids.n; i++) {
-		if (!is_own_sid(&have[i]) || plan->sid_wanted[i])
-			continue;
-		start(plan, &msg, SRPOL_CMD_SID_DEL, 0);
-		srpol_msg_put(&msg, SRPOL_A_SID_SID, sizeof(have[i].sid),
-			      &have[i].sid);
-		srpol_msg_put_u32(&msg, SRPOL_A_SID_PREFIX_LEN,
-				  have[i].prefix_len);
-		srpol_msg_put_u32(&msg, SRPOL_A_SID_ORIGIN,
-				  SRPOL_ORIGIN_ENGINE);
-		plan->deleted++;
-		ret = add(plan, &msg);
-	}
-	return ret;
-}
-
 static int fetch_all(struct plan *plan)
 {
 	struct srpol_genl *g = &plan->engine->genl;
@@ -492,7 +326,7 @@ static int fetch_all(struct plan *plan)
 			   plan->err) ?:
 	       srpol_fetch(g, SRPOL_CMD_ENDPOINT_GET, &plan->endpoints,
 			   plan->err) ?:
-	       srpol_fetch(g, SRPOL_CMD_SID_GET, &plan->sids, plan->err) ?:
+	       srpol_fetch(g, SRPOL_CMD_SID_GET, &plan->sids.there, plan->err) ?:
 	       srpol_fetch(g, SRPOL_CMD_RULE_GET, &plan->rules, plan->err) ?:
 	       srpol_fetch_config(g, &plan->config, plan->err);
 }
@@ -503,8 +337,8 @@ static int fetch_all(struct plan *plan)
 static int fill(struct plan *plan)
 {
 	plan->kept = calloc(plan->paths.n + 1, sizeof(*plan->kept));
-	plan->sid_wanted = calloc(plan->sids.n + 1, sizeof(*plan->sid_wanted));
-	if (!plan->kept || !plan->sid_wanted)
+	plan->sids.wanted = calloc(plan->sids.there.n + 1, sizeof(*plan->sids.wanted));
+	if (!plan->kept || !plan->sids.wanted)
 		return -ENOMEM;
 	match_paths(plan);
 	return make_paths(plan) ?:
@@ -512,7 +346,7 @@ static int fill(struct plan *plan)
 			     &plan->made) ?:
 	       endpoints_make(plan->engine, &plan->endpoints, &plan->batch,
 			      &plan->made, &plan->deleted) ?:
-	       make_sids(plan) ?:
+	       sids_make(&plan->sids) ?:
 	       rules_make(plan->engine, &plan->rules,
 			  plan->config.limits.rules - 1, &plan->batch,
 			  &plan->made) ?:
@@ -520,7 +354,7 @@ static int fill(struct plan *plan)
 			    &plan->deleted) ?:
 	       policies_delete(plan->engine, &plan->policies, &plan->batch,
 			       &plan->deleted) ?:
-	       del_paths(plan) ?: del_sids(plan);
+	       del_paths(plan) ?: sids_delete(&plan->sids);
 }
 
 static int once(struct engine *engine, struct srpol_error *err)
@@ -530,7 +364,10 @@ static int once(struct engine *engine, struct srpol_error *err)
 		.paths = VEC_INIT(struct path_info),
 		.policies = VEC_INIT(struct policy_info),
 		.endpoints = VEC_INIT(struct endpoint_info),
-		.sids = VEC_INIT(struct sid_info),
+		.sids = {
+			.engine = engine, .batch = &plan.batch,
+			.there = VEC_INIT(struct sid_info),
+		},
 		.rules = VEC_INIT(struct rule_info),
 		.err = err,
 	};
@@ -545,15 +382,16 @@ static int once(struct engine *engine, struct srpol_error *err)
 		path->installed |= !ret && path->id;
 	if (!ret)
 		log_info("%u objects made or changed, %u deleted, %zu paths to %zu endpoints",
-			 plan.made, plan.deleted, engine->paths.n,
+			 plan.made + plan.sids.made, plan.deleted + plan.sids.deleted,
+			 engine->paths.n,
 			 engine->policies.n);
 	srpol_batch_free(&plan.batch);
 	free(plan.kept);
-	free(plan.sid_wanted);
+	free(plan.sids.wanted);
 	vec_free(&plan.paths);
 	vec_free(&plan.policies);
 	vec_free(&plan.endpoints);
-	vec_free(&plan.sids);
+	vec_free(&plan.sids.there);
 	vec_free(&plan.rules);
 	return ret;
 }

@@ -295,7 +295,6 @@ struct engine_path *engine_path(struct engine *engine, uint32_t index);
 int reconcile(struct engine *engine, struct srpol_error *err);
 bool reconcile_done(void);
 void reconcile_undone(void);
-void conflicts_forget(void);
 int reconcile_states(struct engine *engine, struct srpol_error *err);
 
 /* watch.c */
@@ -304,6 +303,7 @@ bool watch_reconnect(void);
 void watch_look(bool whole);
 void watch_look_later(void);
 void watch_hear(void);
+void watch_try(void);
 
 /* blackhole.c */
 void blackhole_set(const struct in6_addr *sid, bool there);

@@ -19,6 +19,7 @@
 
 static struct engine *engine;
 static struct source events, settle = { .fd = -1 };
+static bool wanted;		/* a look at states of paths, at least */
 static bool reconcile_wanted;	/* the module may not be as the engine wants */
 
 static void look_later(void *data)
@@ -81,7 +82,7 @@ static void settled(struct source *source, uint32_t what)
 	loop_remove(source);
 	close(source->fd);
 	source->fd = -1;
-	reconcile_wanted = false;
+	wanted = reconcile_wanted = false;
 	ret = whole ? reconcile(engine, &err) : reconcile_states(engine, &err);
 	if (ret && watch_reconnect()) {
 		/* this one may take what the one before has refused */
@@ -110,8 +111,17 @@ void watch_look(bool whole)
 	reconcile_wanted |= whole;
 	if (whole)
 		reconcile_undone();
+	wanted = true;
+	watch_try();
+}
+
+/**
+ * watch_try() - begin the look that is wanted, if there was no descriptor for its timer
+ */
+void watch_try(void)
+{
 	settle.ready = settled;
-	if (settle.fd < 0 && timer_open(&settle, SETTLE_NS, 0))
+	if (wanted && settle.fd < 0 && timer_open(&settle, SETTLE_NS, 0))
 		settle.fd = -1;
 }
 
@@ -170,9 +180,11 @@ void watch_hear(void)
 {
 	int i;
 
-	/* others may change it all the time */
+	/* others may change it all the time: what is not read by then is not known */
 	for (i = 0; i < HEAR_MOST && is_told(); i++)
 		read_events(&events, 0);
+	if (is_told())
+		reconcile_undone();
 }
 
 /**

@@ -51,6 +51,10 @@ void loop_remove(struct source *source)
 {
 }
 
+void watch_try(void)
+{
+}
+
 void extras_try(void)
 {
 	tries++;

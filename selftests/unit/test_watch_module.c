@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "path_ids.h"
 #include "probing.h"
 #include "srpold.h"
 #include "test.h"
@@ -29,9 +30,28 @@ static int event_end[2];	/* what is heard is read here: a byte for each event */
 static bool others_go_on;	/* there is another one whenever one was read */
 static bool refused;		/* what the engine wants */
 static bool is_loaded;
+static bool timerless;
 static uint16_t family;
 static unsigned int retried;
 static unsigned int transactions;
+
+/* paths that the module has, and what a transaction does to paths */
+#define PATHS	4
+#define FIRST	(SRPOL_MAX_PATHS - PATHS)	/* there are no more ids */
+
+static struct srpol_nic nic = { .name = "eth0" };
+static struct uplink uplink;
+static struct vec there = VEC_INIT(struct path_info);
+
+struct sent {
+	uint8_t cmd;
+	uint16_t flags;
+	uint32_t path;
+	uint32_t ifindex;
+};
+
+static struct sent sent[2 * PATHS];
+static unsigned int n_sent;
 
 /* ---- the module */
 
@@ -77,12 +97,20 @@ void read_path(const struct nlmsghdr *nlh, struct path_info *path)
 
 int srpol_fetch(struct srpol_genl *g, uint8_t cmd, struct vec *vec, struct srpol_error *err)
 {
-	return is_loaded && g->family == family ? 0 : -EOPNOTSUPP;
+	const struct path_info *path;
+
+	if (!is_loaded || g->family != family)
+		return -EOPNOTSUPP;
+	if (cmd == SRPOL_CMD_PATH_GET)
+		vec_for_each(path, &there)
+			*(struct path_info *)vec_add(vec) = *path;
+	return 0;
 }
 
 int srpol_fetch_config(struct srpol_genl *g, struct config_info *config,
 		       struct srpol_error *err)
 {
+	config->limits.paths = SRPOL_MAX_PATHS;
 	transactions++;
 	return 0;
 }
@@ -122,7 +150,7 @@ int rules_delete(struct engine *e, const struct vec *there, struct srpol_batch *
 	return 0;
 }
 
-/* The fabric has no nodes and no paths: there is nothing to be sent. */
+/* The fabric has no nodes: nothing is sent but paths. */
 
 void srpol_batch_free(struct srpol_batch *batch)
 {
@@ -130,46 +158,51 @@ void srpol_batch_free(struct srpol_batch *batch)
 
 int srpol_batch_add(struct srpol_batch *batch, const struct nlmsghdr *nlh)
 {
-	fail();
+	batch->n++;
 	return 0;
 }
 
 int srpol_batch_send(struct srpol_genl *g, struct srpol_batch *batch, struct srpol_error *err)
 {
-	fail();
 	return 0;
 }
 
 void srpol_msg_start(struct srpol_genl *g, struct srpol_msg *msg, uint8_t cmd, uint16_t flags)
 {
-	fail();
+	assert_in_range(n_sent, 0, ARRAY_SIZE(sent) - 1);
+	sent[n_sent++] = (struct sent){ .cmd = cmd, .flags = flags };
 }
 
 bool srpol_msg_put(struct srpol_msg *msg, uint16_t type, size_t len, const void *data)
 {
-	fail();
-	return false;
+	return true;
 }
 
 bool srpol_msg_put_u32(struct srpol_msg *msg, uint16_t type, uint32_t value)
 {
-	fail();
-	return false;
+	if (type == SRPOL_A_PATH_ID)
+		sent[n_sent - 1].path = value;
+	else if (type == SRPOL_A_PATH_IFINDEX)
+		sent[n_sent - 1].ifindex = value;
+	return true;
 }
 
 struct nlattr *srpol_msg_nest(struct srpol_msg *msg, uint16_t type)
 {
-	fail();
 	return NULL;
 }
 
 void srpol_msg_nest_end(struct srpol_msg *msg, struct nlattr *nest)
 {
-	fail();
 }
 
 const struct path_info *find_path(const struct vec *paths, uint32_t id)
 {
+	const struct path_info *path;
+
+	vec_for_each(path, paths)
+		if (path->id == id)
+			return path;
 	return NULL;
 }
 
@@ -206,7 +239,7 @@ void prober_follow(void)
 
 struct uplink *uplink_of(uint32_t nic)
 {
-	return NULL;
+	return &uplink;
 }
 
 void uplinks_undo(struct engine *e)
@@ -250,6 +283,8 @@ void loop_remove(struct source *source)
 
 int timer_open(struct source *source, uint64_t first_ns, uint64_t every_ns)
 {
+	if (timerless)
+		return -EMFILE;
 	source->fd = open("/dev/null", O_RDONLY);
 	settle = source;
 	return source->fd < 0 ? -errno : 0;
@@ -289,8 +324,10 @@ static int set_up(void **state)
 	struct srpol_error err = {};
 
 	engine.paths = (struct vec)VEC_INIT(struct engine_path);
+	fabric.nics = &nic;
 	is_loaded = true;
 	refused = others_go_on = false;
+	n_sent = there.n = 0;
 	if (pipe2(event_end, O_NONBLOCK | O_CLOEXEC))
 		return -1;
 	settle = NULL;
@@ -324,22 +361,32 @@ static void test_refused(void **state)
 /* What the module has told, but nobody has read yet. */
 static void test_behind(void **state)
 {
+	struct srpol_error err = {};
+
 	heard_cmd = SRPOL_CMD_POLICY_DEL;
 	heard_ret = 0;
 	heard.nlmsg_pid = OTHER;
 	watch_hear();
 	assert_true(reconcile_done());
-	/* nor do its own changes count, nor is there an end where others change it all the time */
+	/* nor do its own changes count */
+	heard.nlmsg_pid = OWN;
+	assert_int_equal(write(event_end[1], "", 1), 1);
+	watch_hear();
+	assert_true(reconcile_done());
+	heard.nlmsg_pid = OTHER;
+	assert_int_equal(write(event_end[1], "", 1), 1);
+	watch_hear();
+	assert_false(reconcile_done());
+	assert_true(look());
+	/* there is an end where there is no end to events, and what comes next is not known */
 	heard.nlmsg_pid = OWN;
 	others_go_on = true;
 	assert_int_equal(write(event_end[1], "", 1), 1);
 	watch_hear();
-	assert_true(reconcile_done());
-	others_go_on = false;
-	heard.nlmsg_pid = OTHER;
-	watch_hear();
 	assert_false(reconcile_done());
-	assert_true(look());
+	others_go_on = false;
+	watch_hear();
+	assert_int_equal(reconcile(&engine, &err), 0);
 	/* the loop's round began before that: there is nothing any more to be waited for */
 	events->ready(events, 0);
 	assert_true(reconcile_done());
@@ -392,6 +439,21 @@ static void test_same(void **state)
 	assert_int_equal(retried, 0);
 }
 
+/* There is no descriptor for the timer of the look. */
+static void test_timerless(void **state)
+{
+	timerless = true;
+	hear(SRPOL_CMD_POLICY_DEL, OTHER, 0);
+	watch_try();
+	assert_false(look());
+	timerless = false;
+	watch_try();
+	assert_true(look());
+	assert_true(reconcile_done());
+	watch_try();
+	assert_false(look());
+}
+
 static void test_lost(void **state)
 {
 	hear(0, 0, -ENOBUFS);
@@ -435,6 +497,103 @@ static void test_replaced(void **state)
 	assert_int_equal(retried, 1);
 }
 
+/* Paths that are wanted, whose names begin with @name, and as many that are there. */
+static void have_paths(char name, uint32_t origin)
+{
+	struct path_info *have;
+	struct engine_path *path;
+	uint32_t i;
+
+	engine.config.first_path = FIRST;
+	for (i = 0; i < PATHS; i++) {
+		path = vec_add(&engine.paths);
+		*path = (struct engine_path){ .segs = { .n = 1 } };
+		snprintf(path->name, sizeof(path->name), "%c%u", name, i);
+		have = vec_add(&there);
+		*have = (struct path_info){
+			.id = FIRST + i, .origin = origin, .n_sids = 1, .has_src = true,
+			.has_via = true, .ifindex = 5, .ifname = "eth0",
+		};
+		snprintf(have->name, sizeof(have->name), "a%u", i);
+	}
+}
+
+static void assert_replaced(uint32_t ifindex)
+{
+	unsigned int i;
+
+	assert_int_equal(n_sent, PATHS);
+	for (i = 0; i < PATHS; i++) {
+		assert_int_equal(sent[i].cmd, SRPOL_CMD_PATH_NEW);
+		assert_int_equal(sent[i].flags, NLM_F_REPLACE);
+		assert_int_equal(sent[i].path, FIRST + i);
+		assert_int_equal(sent[i].ifindex, ifindex);
+	}
+}
+
+/* Its paths keep their ids, of which there may be no others. */
+static void test_device_again(void **state)
+{
+	struct srpol_error err = {};
+
+	uplink.ifindex = 6;
+	have_paths('a', SRPOL_ORIGIN_ENGINE);
+	assert_int_equal(reconcile(&engine, &err), 0);
+	assert_replaced(6);
+	vec_free(&engine.paths);
+}
+
+/* Ids of paths that are not wanted any more, where there are no others. */
+static void test_ids_again(void **state)
+{
+	struct srpol_error err = {};
+
+	uplink.ifindex = 5;
+	have_paths('b', SRPOL_ORIGIN_ENGINE);
+	assert_int_equal(reconcile(&engine, &err), 0);
+	assert_replaced(5);
+	vec_free(&engine.paths);
+}
+
+static void test_ids_of_others(void **state)
+{
+	struct srpol_error err = {};
+
+	uplink.ifindex = 5;
+	have_paths('b', SRPOL_ORIGIN_STATIC);
+	assert_int_equal(reconcile(&engine, &err), -ENOSPC);
+	vec_free(&engine.paths);
+}
+
+/* What a reload may count on: paths in force give their ids to others. */
+static void test_ids_check(void **state)
+{
+	struct vec paths = VEC_INIT(struct engine_path);
+	struct engine next = { .fabric = &fabric, .paths = paths }, now = next;
+	struct srpol_error err = {};
+	struct engine_path *path;
+	uint32_t i;
+
+	for (i = 0; i < 2 * PATHS; i++)
+		((struct engine_path *)vec_add(&next.paths))->segs.n = 1;
+	for (i = 0; i < PATHS; i++)
+		((struct engine_path *)vec_add(&now.paths))->id = FIRST + i;
+	next.config.first_path = FIRST - PATHS;
+	assert_int_equal(path_ids_check(&next, NULL, &err), 0);
+	next.config.first_path++;
+	assert_int_equal(path_ids_check(&next, NULL, &err), -ENOSPC);
+	/* these are among those that are left anyway */
+	assert_int_equal(path_ids_check(&next, &now, &err), -ENOSPC);
+	path = now.paths.data;
+	path->id = FIRST - PATHS;
+	assert_int_equal(path_ids_check(&next, &now, &err), 0);
+	/* it has none, as its NIC is away */
+	path->id = 0;
+	assert_int_equal(path_ids_check(&next, &now, &err), -ENOSPC);
+	vec_free(&next.paths);
+	vec_free(&now.paths);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -443,9 +602,14 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_changed, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_others, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_same, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_timerless, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_lost, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_unloaded, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_replaced, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_device_again, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_ids_again, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_ids_of_others, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_ids_check, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -65,7 +65,7 @@ at_exit ip netns del "$elsewhere"
 fabric_topology >"$work/topology.json"
 for name in A B; do
 	cat >"$work/$name.json" <<-END
-	{ "topology": "$work/topology.json", "hosts": [ "$name" ],
+	{ "topology": "$work/topology.json", "hosts": [ "$name" ], "first-path": 16380,
 	  "probes": { "interval-ms": 20, "multiplier": 10, "timeout-ms": 200 } }
 	END
 	start_engine "$name"
@@ -88,6 +88,8 @@ got=0
 check "it is probed and up" patiently 60 goes_on
 got=$(received A)
 check "by it" patiently 60 goes_on
+check_equal "its paths keep their ids, of which there are no others" \
+	"[16380,16381,16382,16383]" "$(on A -j path show | gojq -c '[ .[].id ]')"
 check_equal "and an uplink, with its programs" '[["hA",true,true]]' \
 	"$(on A -j dev show | gojq -c 'map([.dev, .egress_attached, .ingress_attached])')"
 
