@@ -13,6 +13,25 @@
 
 #define VERSION		1
 
+/*
+ * With a limit of time, calls of sockets are not begun again after a signal or a stop, as
+ * others are. The limit counts anew then.
+ */
+static bool is_interrupted(ssize_t ret)
+{
+	return ret < 0 && errno == EINTR;
+}
+
+static int connect_fd(int fd, const struct sockaddr_un *addr)
+{
+	int ret;
+
+	do
+		ret = connect(fd, (const struct sockaddr *)addr, sizeof(*addr));
+	while (is_interrupted(ret));
+	return ret;
+}
+
 static int connect_to(const char *path, unsigned int limit_ms)
 {
 	struct timeval limit = { .tv_sec = limit_ms / 1000,
@@ -28,7 +47,7 @@ static int connect_to(const char *path, unsigned int limit_ms)
 		return -errno;
 	if (!setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)) &&
 	    !setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)) &&
-	    !connect(fd, (struct sockaddr *)&addr, sizeof(addr)))
+	    !connect_fd(fd, &addr))
 		return fd;
 	/* the engine accepts nobody: its backlog is full */
 	ret = errno == EAGAIN ? -ETIMEDOUT : -errno;
@@ -48,12 +67,22 @@ static int send_line(int fd, const json_t *request)
 
 	if (text)
 		text[len++] = '\n';	/* in place of the 0 */
-	while (at < len && n >= 0) {
+	while (at < len && (n >= 0 || is_interrupted(n))) {
 		n = send(fd, text + at, len - at, MSG_NOSIGNAL);
 		at += n > 0 ? n : 0;
 	}
 	n = n < 0 && errno == EAGAIN ? -ETIMEDOUT : len && at == len;
 	free(text);
+	return n;
+}
+
+static ssize_t read_some(void *fd, char *buf, size_t size)
+{
+	ssize_t n;
+
+	do
+		n = recv(*(int *)fd, buf, size, 0);
+	while (is_interrupted(n));
 	return n;
 }
 
@@ -65,7 +94,7 @@ static int read_lines(int fd, bool (*take)(const json_t *line, void *data),
 		      void *data)
 {
 	static const struct timeval none;
-	FILE *engine = fdopen(fd, "r");
+	FILE *engine = fopencookie(&fd, "r", (cookie_io_functions_t){ .read = read_some });
 	json_t *answer = NULL;
 	char *line = NULL;
 	size_t size = 0;
@@ -90,6 +119,7 @@ static int read_lines(int fd, bool (*take)(const json_t *line, void *data),
 	}
 	free(line);
 	fclose(engine);
+	close(fd);
 	return ret;
 }
 

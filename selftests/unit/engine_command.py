@@ -355,23 +355,44 @@ def stopped(backlog):
 
 
 @contextlib.contextmanager
-def watched():
-    """A watch that an engine has accepted: the engine's end, and the process."""
+def asked(what):
+    """A request that an engine has accepted: the engine's end, and the process."""
     with tempfile.TemporaryDirectory() as folder, socket.socket(
             socket.AF_UNIX) as server:
         server.bind(f"{folder}/engine.sock")
         server.listen()
-        with subprocess.Popen([SRPOL, "-j", "engine", "watch", "socket",
+        with subprocess.Popen([SRPOL, "-j", "engine", what, "socket",
                                f"{folder}/engine.sock"], stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, text=True) as watch:
+                              stderr=subprocess.PIPE, text=True) as process:
             try:
                 server.settimeout(60)
                 with server.accept()[0] as client:
                     client.makefile().readline()
-                    client.sendall(b'{"reply": {}}\n')
-                    yield client, watch
+                    yield client, process
             finally:
-                watch.kill()
+                process.kill()
+
+
+def state(process):
+    """Its letter."""
+    with open(f"/proc/{process.pid}/stat", encoding="ascii") as f:
+        return f.read().rpartition(") ")[2][0]
+
+
+@test
+def resumed():
+    "a command that is stopped and goes on has its answer"
+    with asked("show") as (client, process):
+        busywait(lambda: state(process) == "S", 60, "it waits")
+        process.send_signal(signal.SIGSTOP)
+        busywait(lambda: state(process) == "T", 60, "it is stopped")
+        process.send_signal(signal.SIGCONT)
+        # it sleeps again, or has ended
+        busywait(lambda: state(process) in "SZ", 60, "it goes on")
+        client.sendall(b'{"reply": {"name": "x"}}\n')
+        said, error = process.communicate(timeout=60)
+    eq((process.returncode, error), (OK, ""), "how it ends")
+    match(said, '"name": *"x"', "its answer")
 
 
 @test
@@ -381,7 +402,8 @@ def late():
              "job add j comm a", "fabric show",
              "fabric job add j hosts a,b bytes 9")
     with stopped(100) as path, stopped(0) as full, \
-            socket.socket(socket.AF_UNIX) as first, watched() as (client, watch):
+            socket.socket(socket.AF_UNIX) as first, asked("watch") as (client, watch):
+        client.sendall(b'{"reply": {}}\n')
         # of whom there may be one
         first.connect(full)
         at_once = [(f"{line} {where}", subprocess.Popen(
