@@ -221,6 +221,23 @@ void export_sonic(const struct all *all)
 	out_end();
 }
 
+/* Prints a word of a command line for a shell: a device may have almost any name. */
+static void shell_word(const char *word)
+{
+	if (word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.@%+-")] ==
+	    '\0') {
+		printf("%s", word);
+		return;
+	}
+	putchar('\'');
+	for (; *word; word++)
+		if (*word == '\'')
+			printf("'\\''");
+		else
+			putchar(*word);
+	putchar('\'');
+}
+
 /*
  * Prints a next hop. An IPv6 multipath route needs a gateway: the kernel takes
  * no device alone there.
@@ -238,8 +255,10 @@ static void ip_nexthop(const struct path_info *path, bool many, bool v4,
 		printf("%s%s", i ? "," : "", addr(&path->sids[i]));
 	if (many && !v4 && via)
 		printf(" via %s", addr(via));
-	if (path->out_ifindex)
-		printf(" dev %s", dev_name(path->out_ifindex));
+	if (path->out_ifindex) {
+		printf(" dev ");
+		shell_word(dev_name(path->out_ifindex));
+	}
 	if (many)
 		printf(" weight %u", weight);
 }
@@ -272,6 +291,25 @@ static bool ip_is_down(const struct path_info *path)
 	return true;
 }
 
+/*
+ * Packets are looked up again once they are encapsulated: says that a route would lead
+ * these to itself.
+ */
+static bool ip_is_circular(const struct endpoint_info *ep,
+			   const struct policy_info *policy, const struct vec *paths)
+{
+	const struct path_info *path;
+
+	vec_for_each(path, paths) {
+		if (!srpol_addr_in_prefix(&path->sids[0], &ep->prefix, ep->len))
+			continue;
+		printf("# no route to %s for color %u, the first SID of segment list %u is there\n",
+		       prefix(&ep->prefix, ep->len), policy->color, path->id);
+		return true;
+	}
+	return false;
+}
+
 /* Prints the active candidate path of a policy as a route to the prefix. */
 static void ip_route(const struct endpoint_info *ep,
 		     const struct policy_info *policy, const struct vec *paths)
@@ -282,6 +320,8 @@ static void ip_route(const struct endpoint_info *ep,
 	uint32_t i, n = 0;
 	bool *is_used;
 
+	if (ip_is_circular(ep, policy, paths))
+		return;
 	for (i = 0; i < policy->n_candidates; i++)
 		if (policy->candidates[i].active)
 			cand = &policy->candidates[i];
@@ -373,15 +413,7 @@ static void ip_own_route(const struct policy_info *policy, const struct all *all
 {
 	struct endpoint_info own = { .prefix = policy->endpoint, .len = 128 };
 	const struct endpoint_info *ep;
-	const struct path_info *path;
 
-	/* packets to it are looked up again once they are encapsulated */
-	vec_for_each(path, &all->paths)
-		if (!memcmp(&path->sids[0], &policy->endpoint, sizeof(policy->endpoint))) {
-			printf("# no route for color %u endpoint %s, it is the first SID of segment list %u\n",
-			       policy->color, addr(&policy->endpoint), path->id);
-			return;
-		}
 	if (IN6_IS_ADDR_UNSPECIFIED(&policy->endpoint)) {
 		printf("# no route for color %u endpoint ::, it would be the default route\n",
 		       policy->color);

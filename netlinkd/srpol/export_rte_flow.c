@@ -415,25 +415,64 @@ static const char *why_not_rule(const struct rule_info *r)
 }
 
 /*
+ * Destinations of one IP version that a steering prefix leads. The data plane has IPv4
+ * as mapped addresses, which ::/0 covers, too.
+ */
+static bool cut_version(struct flow *f, const struct endpoint_info *ep, bool v4)
+{
+	static const struct in6_addr all_v4 = { .s6_addr = { [10] = 0xff, 0xff } };
+
+	f->v4 = v4;
+	f->dst = ep->prefix;
+	f->dst_len = ep->len;
+	if (is_v4(&ep->prefix, ep->len))
+		return v4;
+	if (!v4)
+		return true;
+	f->dst = all_v4;
+	f->dst_len = 96;
+	return srpol_addr_in_prefix(&all_v4, &ep->prefix, ep->len);
+}
+
+/*
  * Combines the destinations of rule and steering prefix: the more specific one
  * counts. Returns false if they do not overlap.
  */
-static bool intersect(struct flow *f, const struct endpoint_info *ep)
+static bool intersect(struct flow *f, const struct endpoint_info *ep, bool v4)
 {
 	const struct rule_info *r = f->rule;
+	uint32_t len;
 
-	f->v4 = is_v4(&ep->prefix, ep->len);
-	f->dst = ep->prefix;
-	f->dst_len = ep->len;
-	if (r->match & SRPOL_MATCH_SRC && is_v4(&r->src, r->src_len) != f->v4)
+	if (!cut_version(f, ep, v4) ||
+	    (r->match & SRPOL_MATCH_SRC && is_v4(&r->src, r->src_len) != v4))
 		return false;
 	if (!(r->match & SRPOL_MATCH_DST))
 		return true;
-	if (r->dst_len <= ep->len)
-		return srpol_addr_in_prefix(&ep->prefix, &r->dst, r->dst_len);
+	if (is_v4(&r->dst, r->dst_len) && !v4)
+		return false;
+	len = f->dst_len;
+	if (r->dst_len <= len)
+		return srpol_addr_in_prefix(&f->dst, &r->dst, r->dst_len);
 	f->dst = r->dst;
 	f->dst_len = r->dst_len;
 	return srpol_addr_in_prefix(&r->dst, &ep->prefix, ep->len);
+}
+
+/* Return: whether the prefix leads any destination of the rule of this IP version. */
+static bool version_flows(const struct rule_info *rule, const struct endpoint_info *ep,
+			  bool v4, const struct all *all)
+{
+	struct flow f = { .rule = rule };
+	const struct policy_info *policy;
+
+	if (!intersect(&f, ep, v4))
+		return false;
+	f.proto = rule->match & SRPOL_MATCH_PROTO ? rule->proto : 0;
+	vec_for_each(policy, &all->policies)
+		if (policy->color == rule->color &&
+		    !memcmp(&policy->endpoint, &ep->address, sizeof(ep->address)))
+			policy_flows(&f, policy, all);
+	return true;
 }
 
 /*
@@ -442,24 +481,17 @@ static bool intersect(struct flow *f, const struct endpoint_info *ep)
  */
 static void steering_flows(const struct rule_info *rule, const struct all *all)
 {
-	const struct policy_info *policy;
 	const struct endpoint_info *ep;
+	bool any;
 	int len;
 
 	for (len = 128; len >= 0; len--) {
 		vec_for_each(ep, &all->endpoints) {
-			struct flow f = { .rule = rule };
-
-			if (ep->len != (uint32_t)len || !intersect(&f, ep))
+			if (ep->len != (uint32_t)len)
 				continue;
-			f.proto = rule->match & SRPOL_MATCH_PROTO ?
-				  rule->proto : 0;
-			vec_for_each(policy, &all->policies)
-				if (policy->color == rule->color &&
-				    !memcmp(&policy->endpoint, &ep->address,
-					    sizeof(ep->address)))
-					policy_flows(&f, policy, all);
-			priority++;
+			any = version_flows(rule, ep, false, all);
+			any |= version_flows(rule, ep, true, all);
+			priority += any;
 		}
 	}
 }

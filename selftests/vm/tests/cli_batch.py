@@ -344,13 +344,16 @@ def export_routes():
                 "segment-list 1 weight 512 segment-list 2 weight 256\n"
                 "policy add color 9 endpoint fc00::2 candidate segment-list 1\n"
                 "endpoint add fd00:9::/64 to fd00:9::1\n"
+                "endpoint add fc00::/16 to fd00:9::1\n"
+                "endpoint add ::/0 to fd00:9::1\n"
                 "endpoint add 10.9.0.0/16 to 10.9.0.1\n")
     routes = [line.split(" #")[0].split() for line in
               srpol("export", "iproute2").splitlines() if "nexthop" in line]
     eq(sorted(words[4] for words in routes),
        ["10.9.0.0/16", "10.9.0.1/32", "fd00:9::/64", "fd00:9::1/128"])
-    match(srpol("export", "iproute2"), "(?m)^# no route for color 9 endpoint fc00::2, it is "
-          "the first SID of segment list 2$", "not once more")
+    for prefix, segment_list in ("fc00::2/128", 2), ("fc00::/16", 1), ("::/0", 1):
+        match(srpol("export", "iproute2"), f"(?m)^# no route to {prefix} for color 9, the "
+              f"first SID of segment list {segment_list} is there$", "not once more")
     for words in routes:
         ns.run(*words)
     for family, prefix, weights in (("-6", "fd00:9::/64", ["256", "1"]),
@@ -360,6 +363,28 @@ def export_routes():
         there = ns.run("ip", family, "route", "show", prefix)
         ns.run("ip", family, "route", "del", prefix)
         eq(re.findall(r"encap seg6.* weight (\d+)", there), weights, there)
+
+
+@test
+def export_device():
+    "export iproute2: a device whose name means something to a shell"
+    forget()
+    name = "a;b'c"
+    ns.run("ip", "link", "add", name, "type", "veth", "peer", "name", "abc")
+    for dev in name, "abc":
+        ns.run("ip", "link", "set", dev, "up")
+    ns.run("ip", "addr", "add", "fd00:5::1/64", "dev", name, "nodad")
+    ns.run("ip", "neigh", "add", "fd00:5::2", "lladdr", "02:00:00:00:00:05", "dev", name)
+    srpol("path", "add", "1", "segs", "fc00::5", "dev", name, "via", "fd00:5::2")
+    srpol("policy", "add", "color", "11", "endpoint", "fd00:11::1", "candidate",
+          "segment-list", "1")
+    busywait(lambda: show("path")[0]["state"] == "up")
+    line, = [line for line in srpol("export", "iproute2").splitlines()
+             if line.startswith("ip -6 route") and "fd00:11::1" in line]
+    ns.run("sh", "-c", line)
+    there = ns.run("ip", "-6", "route", "show", "fd00:11::1")
+    ns.run("ip", "link", "del", name)
+    assert f" dev {name} " in there, (line, there)
 
 
 cleanup(forget)

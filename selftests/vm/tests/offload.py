@@ -215,5 +215,27 @@ def reasons():
         match(text, rf"(?m)^# .*({why})", why)
 
 
+@test
+def versions():
+    "a steering prefix of all addresses leads IPv4, too, as it does in the data plane"
+    forget()
+    srpol(batch="config set src fd00:1::1\n"
+                "path add 1 segs fc00::1 dev u0 via fd00:1::2\n"
+                "policy add color 1 endpoint fd00::b candidate segment-list 1\n"
+                "endpoint add ::/0 to fd00::b\n"
+                "rule add prio 1 dst 10.1.0.0/16 color 1\n"
+                "rule add prio 2 src 10.2.0.0/16 color 1\n"
+                "rule add prio 3 src fd00:a::/64 color 1\n"
+                "rule add prio 4 color 1\n")
+    text = srpol("export", "rte-flow").splitlines()
+    flows = [x for x in text if x.startswith("flow create")]
+    eq([re.search(r" pattern eth / (.*) / end actions", x)[1] for x in flows],
+       ["ipv4 dst spec 10.1.0.0 dst prefix 16", "ipv4 src spec 10.2.0.0 src prefix 16",
+        "ipv6 src spec fd00:a:: src prefix 64", "ipv6", "ipv4"], "patterns")
+    out = testpmd("\n".join([x for x in text if x.startswith("set")] + flows))
+    eq("Bad arguments" in out, False, out)
+    eq(out.count("Function not implemented: Function not implemented"), len(flows), out)
+
+
 cleanup(forget)
 main()
