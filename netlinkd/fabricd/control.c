@@ -15,7 +15,9 @@ static const char * const none[] = { NULL };
 static const char * const name[] = { "name", NULL };
 static const char * const from[] = { "from", NULL };
 static const char * const link_ends[] = { "from", "to", NULL };
-static const char * const hosts[] = { "src", "dst", "tenant", NULL };
+static const char * const hosts[] = {
+	"src", "dst", "rail", "dst_rail", "tenant", NULL
+};
 static const char * const job[] = { "name", "tenant", NULL };
 
 static const struct request requests[] = {

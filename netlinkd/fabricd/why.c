@@ -11,14 +11,49 @@
 #include "forecasts.h"
 #include "function_json.h"
 #include "srpol_lib.h"
+#include "words.h"
 
-static uint32_t first_gpu(const char *host)
+/**
+ * struct ends - the two GPUs that are asked about
+ * @src: name of the host that sends
+ * @dst: name of the host that receives
+ * @rail: rail of the GPU that sends
+ * @dst_rail: rail of the GPU that receives
+ * @from: GPU that sends
+ * @to: GPU that receives
+ */
+struct ends {
+	const char *src;
+	const char *dst;
+	json_int_t rail;
+	json_int_t dst_rail;
+	uint32_t from;
+	uint32_t to;
+};
+
+static int find_gpu(const char *host, json_int_t rail, uint32_t *gpu,
+		    struct srpol_error *err)
 {
-	uint32_t node = host ? srpol_fabric_node(fabricd.fabric, host) :
-			SRPOL_NONE;
+	const struct srpol_fabric *f = fabricd.fabric;
+	uint32_t node = host ? srpol_fabric_node(f, host) : SRPOL_NONE;
 
-	return node == SRPOL_NONE ? SRPOL_NONE :
-	       srpol_fabric_gpu(fabricd.fabric, node, 0);
+	if (node == SRPOL_NONE || f->nodes[node].tier != SRPOL_TIER_HOST)
+		return srpol_error_set(err, -ENOENT, "no host \"%s\"", host ?: "");
+	*gpu = srpol_fabric_gpu(f, node, rail);
+	return *gpu != SRPOL_NONE ? 0 :
+	       srpol_error_set(err, -ENOENT, "host \"%s\" has no NIC of rail %lld", host,
+			       (long long)rail);
+}
+
+static int read_ends(const json_t *request, struct ends *ends, struct srpol_error *err)
+{
+	ends->src = json_string_value(json_object_get(request, "src"));
+	ends->dst = json_string_value(json_object_get(request, "dst"));
+	return words_number(request, "rail", 0, SRPOL_RAILS_MAX - 1, 0, &ends->rail, err) ?:
+	       words_number(request, "dst_rail", 0, SRPOL_RAILS_MAX - 1, ends->rail,
+			    &ends->dst_rail, err) ?:
+	       find_gpu(ends->src, ends->rail, &ends->from, err) ?:
+	       find_gpu(ends->dst, ends->dst_rail, &ends->to, err);
 }
 
 /* Hosts that report that a link carries less than it should, or suspect it. */
@@ -189,45 +224,41 @@ static int read_tenant(const json_t *request, struct color *color,
 
 /**
  * why_request() - handle srpol fabric why
- * @request: hosts "src" and "dst"; "tenant": report about its color
+ * @request: hosts "src" and "dst"; "rail" and "dst_rail": of which GPUs, default 0 and
+ *	the same rail; "tenant": report about its color
  * @err: message if there is no such host or no plan
  */
 json_t *why_request(const json_t *request, struct srpol_error *err)
 {
-	const char *src = json_string_value(json_object_get(request, "src"));
-	const char *dst = json_string_value(json_object_get(request, "dst"));
-	uint32_t a = first_gpu(src), b = first_gpu(dst), i;
 	struct srpol_path_set set;
+	struct ends ends;
 	struct color color;
 	struct workload w;
 	json_t *planes;
+	uint32_t i;
 
-	if (a == SRPOL_NONE || b == SRPOL_NONE) {
-		srpol_error_set(err, -ENOENT, "no host \"%s\"",
-				a == SRPOL_NONE ? src ?: "" : dst ?: "");
-		return NULL;
-	}
-	if (read_tenant(request, &color, err))
+	if (read_ends(request, &ends, err) || read_tenant(request, &color, err))
 		return NULL;
 	if (!plan_in_force(err))
 		return NULL;
 	if (workload_read(WORKLOAD_ALL, NULL, &w))
 		return NULL;
-	if (srpol_path_set_init(fabricd.fabric, a, b, &set)) {
+	if (srpol_path_set_init(fabricd.fabric, ends.from, ends.to, &set)) {
 		workload_free(&w);
 		return NULL;
 	}
 	planes = json_array();
 	for (i = 0; i < set.pairs; i++)
 		json_array_append_new(planes, plane_json(&set, i, &color, &w,
-			(struct srpol_flows){ .src = a, .dst = b,
+			(struct srpol_flows){ .src = ends.from, .dst = ends.to,
 					      .color = color.color }));
 	srpol_path_set_free(&set);
 	workload_free(&w);
-	return json_pack("{s:s, s:s, s:I, s:s, s:o, s:o}", "src", src, "dst", dst,
+	return json_pack("{s:s, s:s, s:I, s:I, s:I, s:s, s:o, s:o}", "src", ends.src,
+			 "dst", ends.dst, "rail", ends.rail, "dst_rail", ends.dst_rail,
 			 "epoch", (json_int_t)fabricd.epoch.index.epoch,
 			 "algorithm", fabricd.config.alg->name, "planes",
 			 planes, "forecasts",
-			 forecasts_between(fabricd.fabric->gpus[a].host,
-					   fabricd.fabric->gpus[b].host));
+			 forecasts_between(fabricd.fabric->gpus[ends.from].host,
+					   fabricd.fabric->gpus[ends.to].host));
 }

@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "plan.h"
 #include "srpol.h"
 #include "engine.h"
 
@@ -13,7 +14,8 @@ static const char usage[] =
 "       srpol fabric plan [ from LEAF ] [ socket FILE ]\n"
 "       srpol fabric plan what-if link-down FROM TO [ socket FILE ]\n"
 "       srpol fabric diff [ socket FILE ]\n"
-"       srpol fabric why SRC DST [ tenant T ] [ socket FILE ]\n"
+"       srpol fabric why SRC DST [ rail N [ to-rail N ] ] [ tenant T ]\n"
+"                        [ socket FILE ]\n"
 "       srpol fabric horizons [ socket FILE ]\n"
 "       srpol fabric job add NAME [ tenant T ] TRAFFIC [ bandwidth RATE[/MAX] ]\n"
 "                        [ least RATE ] [ priority N ] [ deadline TIME ]\n"
@@ -35,8 +37,9 @@ static const char usage[] =
 "plan    weights of the paths between leaves; what-if: when jobs would end with\n"
 "        a link down, and which weights would change\n"
 "diff    what the last change of the plan changed\n"
-"why     weights of the paths between two hosts, the reasons for them, and\n"
-"        segment lists; with tenant for packets of that tenant\n"
+"why     weights of the paths between two hosts, or GPUs on these rails, the\n"
+"        reasons for them, and segment lists; with tenant for packets of that\n"
+"        tenant\n"
 "horizons what links will carry in 1, 5 and 10 s, and which one will be overloaded\n"
 "        first\n"
 "job     announce what will be sent: by all hosts to all others, by a collective,\n"
@@ -97,11 +100,23 @@ static bool read_plan(struct args *args, json_t *request)
 			"a link is given by two nodes");
 }
 
+static bool read_rail(struct args *args, const char *word, const char *key, json_t *request)
+{
+	uint32_t rail;
+
+	if (!read_number(args, word, 0, SRPOL_RAILS_MAX - 1, &rail))
+		return false;
+	json_object_set_new(request, key, json_integer(rail));
+	return true;
+}
+
 static bool read_why(struct args *args, json_t *request)
 {
 	const char *tenant;
 
-	if (!read_two(args, request, "src", "dst", "two hosts are wanted"))
+	if (!read_two(args, request, "src", "dst", "two hosts are wanted") ||
+	    (keyword(args, "rail") && !read_rail(args, "rail", "rail", request)) ||
+	    (keyword(args, "to-rail") && !read_rail(args, "to-rail", "dst_rail", request)))
 		return false;
 	if (!keyword(args, "tenant"))
 		return true;

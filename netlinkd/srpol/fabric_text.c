@@ -394,8 +394,13 @@ void print_fabric_why(const json_t *reply)
 	size_t i, k;
 
 	out_object(NULL);
-	out_text("from %s to %s epoch %lld algorithm %s", text_of(reply, "src"),
-		 text_of(reply, "dst"), number_of(reply, "epoch"),
+	out_text("from %s", text_of(reply, "src"));
+	if (number_of(reply, "rail"))
+		out_text(" rail %lld", number_of(reply, "rail"));
+	out_text(" to %s", text_of(reply, "dst"));
+	if (number_of(reply, "dst_rail"))
+		out_text(" rail %lld", number_of(reply, "dst_rail"));
+	out_text(" epoch %lld algorithm %s", number_of(reply, "epoch"),
 		 text_of(reply, "algorithm"));
 	json_array_foreach(json_object_get(reply, "planes"), i, plane) {
 		out_text("\n\t%s-%s %s bytes %g", text_of(plane, "from"),

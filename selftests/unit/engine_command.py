@@ -215,6 +215,8 @@ MISTAKES = (
      f'bytes: "9007199254740992" {BYTES}'),
     ("fabric job change j", 'job: "change" is not one of add del'),
     ("fabric tenant", 'tenant: "" is not one of add del'),
+    ("fabric why a b rail 64", 'rail: "64" is not a number from 0 to 63'),
+    ("fabric why a b rail 1 to-rail x", 'to-rail: "x" is not a number from 0 to 63'),
     (f"{JOB} rail 64", 'rail: "64" is not a number from 0 to 63'),
     (f"{JOB} priority 8", 'priority: "8" is not a number from 0 to 7'),
     (f"{JOB} flows 0", 'flows: "0" is not a number from 1 to 256'),
