@@ -149,6 +149,17 @@ static void advise_epoch(json_t *list, const struct ack *ack)
 		      "published_s_ago", published_ago()));
 }
 
+static void advise_topology(json_t *list)
+{
+	const char *other = other_topology();
+
+	if (other)
+		say(list, "topology-differs",
+		    "give all engines of the shard the same topology file: should this one lead, hosts that have the other one follow no plan of it",
+		    json_pack("{s:s, s:s, s:s}", "leader", fabricd.leader,
+			      "topology", other, "own", fabricd.topology));
+}
+
 static void advise_hosts(json_t *list)
 {
 	const struct srpol_fabric *f = fabricd.fabric;
@@ -343,6 +354,7 @@ json_t *advise_request(const json_t *request, struct srpol_error *err)
 		advise_links(list);
 		advise_suspects(list);
 		advise_reports(list);
+		advise_topology(list);
 		advise_hosts(list);
 		advise_balance(list);
 	}

@@ -362,6 +362,12 @@ bool acks_ready(void);
 struct ack *acks_find(const char *host);
 bool ack_is_of_host(const struct ack *ack);
 
+/* other_topology.c */
+void other_topology_start(void);
+void other_topology_stop(void);
+void other_topology_look(void);
+const char *other_topology(void);
+
 /* measured.c */
 
 /**

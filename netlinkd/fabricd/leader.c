@@ -218,6 +218,9 @@ static void step_down(const char *why)
 		   why);
 	left = fabricd.term;
 	fabricd.term = 0;
+	/* that nobody leads it may not hear for long: the store may be away */
+	if (!strcmp(fabricd.leader, fabricd.config.name))
+		fabricd.leader[0] = '\0';
 	plan_stop();
 }
 
@@ -417,6 +420,8 @@ static void end(void *data)
 {
 	if (!taken)
 		campaign();
+	else
+		other_topology_look();
 }
 
 /**

@@ -111,6 +111,7 @@ static int run(void)
 	tenants_start();
 	reservations_start();
 	acks_start();
+	other_topology_start();
 	leader_start();
 	notify("READY=1");
 	ret = loop_run();
@@ -118,6 +119,7 @@ static int run(void)
 	leader_stop();
 	job_request_stop();
 	tenant_request_stop();
+	other_topology_stop();
 	acks_stop();
 	reservations_stop();
 	tenants_stop();

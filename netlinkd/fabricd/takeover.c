@@ -336,6 +336,8 @@ static void got_topology(void *data, const struct store_reply *reply)
 		fabricd.topo_rev = reply->kvs[0].mod;
 		read_plan(s);
 	} else {
+		if (reply->n)
+			log_notice("the topology is another one than that of who led before");
 		fabricd.store.ops->txn(&fabricd.store, &txn, wrote_topology, s);
 	}
 	free(text);

@@ -93,6 +93,8 @@ static void engine_metrics(void)
 	      fabricd.term);
 	gauge("epoch", NULL, "Epoch in force, 0 if this engine does not lead.",
 	      plan_epoch());
+	gauge("topology_differs", NULL, "The engine that leads has another topology.",
+	      other_topology() != NULL);
 	counter("events", "Changes of jobs and reports.", s->events);
 	counter("refused", "These that were wrong.", s->refused);
 	counter("plans", "Plans made.", s->plans);

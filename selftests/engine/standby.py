@@ -2,9 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """
 Two engines on an etcd of three members: the one that stands by knows no epoch, so no
-host is behind for it, and has no plan, also if it is one that led before.
+host is behind for it, and has no plan, also if it is one that led before. If it has
+another topology it says so before it leads.
 """
 
+import functools
+import json
 import signal
 import subprocess
 import sys
@@ -35,11 +38,12 @@ def states(page, family):
 class Engine(Page):
     """One with a page, that does not have to lead."""
 
-    def __init__(self, name, store):
+    def __init__(self, name, store, **more):
         self.name = name
         self.port = e.free_ports(1)[0]
         self.process = e.start_engine(
-            name, store, page=f"127.0.0.1:{self.port}", forecasts=100, **{"lease-s": 10})
+            name, store, page=f"127.0.0.1:{self.port}", forecasts=100, **{"lease-s": 10},
+            **more)
         wait_for("it", lambda: ask(name, "show"))
 
     def leads(self):
@@ -48,6 +52,13 @@ class Engine(Page):
     def names(self):
         text = self.get("/metrics", headers=OPENMETRICS)[1].decode()
         return {s.name for f in text_string_to_metric_families(text) for s in f.samples}
+
+
+@functools.cache
+def a_store():
+    """The etcd of all tests, and what an engine's configuration says of it."""
+    etcd = e.Etcd()
+    return etcd, {"kind": "etcd", "endpoints": etcd.endpoints}
 
 
 PLANNED = {f"srpol_fabric_{x}" for x in (
@@ -81,8 +92,7 @@ def has_no_plan(a, what):
 
 
 def test_standby():
-    etcd = e.Etcd()
-    store = {"kind": "etcd", "endpoints": etcd.endpoints}
+    etcd, store = a_store()
     engines = [Engine(name, store) for name in ("one", "two")]
     first = wait_for("a leader", lambda: [a for a in engines if a.leads()])[0]
     second = next(a for a in engines if a is not first)
@@ -138,5 +148,60 @@ def test_standby():
           first.process.end() == 0)
 
 
+def other_topology(name):
+    """A file whose topology has one host less."""
+    with open(f"{e.RUN}/topology.json", encoding="utf-8") as f:
+        t = json.load(f)
+    t["hosts"].pop()
+    with open(f"{e.RUN}/{name}.json", "w", encoding="utf-8") as f:
+        json.dump(t, f)
+    return f"{e.RUN}/{name}.json"
+
+
+def test_topology():
+    store = a_store()[1]
+
+    def differs(a):
+        found = [x["evidence"] for x in fabric(a.name, "advise")
+                 if x["symptom"] == "topology-differs"]
+        text = a.get("/metrics", headers=OPENMETRICS)[1].decode()
+        return found, " 1" if "\nsrpol_fabric_topology_differs 1\n" in text else " 0"
+
+    def said(a, text):
+        with open(f"{e.OUT}/{a.name}.log", encoding="utf-8") as f:
+            return sum(text in line for line in f)
+
+    new = Engine("new", store, shard="1")
+    wait_for("it leads", new.leads)
+    old = Engine("old", store, shard="1", topology=other_topology("fewer"))
+    topology = {a.name: ask(a.name, "show")["topology"] for a in (new, old)}
+    what = {"leader": "new", "topology": topology["new"], "own": topology["old"]}
+    wait_for("it knows", lambda: differs(old)[0])
+    check("an engine with another topology than the leader's advises on that, and has a "
+          "metric", differs(old) == ([what], " 1"), differs(old))
+    check("and its log says so", said(
+        old, f"new leads with another topology, {topology['new']}; this engine has "
+        f"{topology['old']}") == 1)
+    check("for the leader it is not another one", differs(new) == ([], " 0"), differs(new))
+
+    ended = new.process.end()
+    wait_for("the other one leads", old.leads)
+    check("a leader does not differ from itself", differs(old) == ([], " 0"), differs(old))
+    check("but says that the topology is not that of before", wait_for("it", lambda: said(
+        old, "the topology is another one than that of who led before")) == 1)
+    same = Engine("same", store, shard="1", topology=f"{e.RUN}/fewer.json")
+    wait_for("it knows the leader", lambda: ask("same", "show")["leader"] == "old")
+    wait_for("and the store", lambda: "store-silent" not in {
+        x["symptom"] for x in fabric("same", "advise")})
+    check("one with the same topology has nothing to say",
+          differs(same) == ([], " 0") and not said(same, "another topology"), differs(same))
+    new = Engine("new2", store, shard="1")
+    wait_for("it knows", lambda: differs(new)[0])
+    check("one that has been away is told, too", wait_for("it", lambda: said(
+        new, f"old leads with another topology, {topology['old']}")) == 1)
+    check("all end as they should", ended == 0 and [
+        a.process.end() for a in (new, same, old)] == [0, 0, 0])
+
+
 if __name__ == "__main__":
-    sys.exit(e.main((test_standby,)))
+    sys.exit(e.main((test_standby, test_topology)))

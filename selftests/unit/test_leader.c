@@ -218,6 +218,10 @@ void log_notice(const char *fmt, ...)
 	longer += strstr(text, "its lease will last") != NULL;
 }
 
+void other_topology_look(void)
+{
+}
+
 /* The real one waits for the store before that. */
 void plan_takeover(void)
 {
@@ -237,11 +241,13 @@ static void assert_leads(void)
 {
 	assert_int_not_equal(fabricd.term, 0);
 	assert_int_equal(fabricd.term, key);
+	assert_string_equal(fabricd.leader, "one");
 }
 
 static int setup(void **state)
 {
 	fabricd.config.lease_s = LEASE_S;
+	strcpy(fabricd.config.name, "one");
 	fabricd.store.ops = &ops;
 	clock_ns = NS_PER_SEC;
 	leader_start();
@@ -285,6 +291,8 @@ static void test_standby(void **state)
 	pass(2 * LEASE_S * NS_PER_SEC);
 	assert_int_equal(fabricd.term == mine, 0);
 	leader_fenced();
+	/* who leads it has not heard, but it is not this one */
+	assert_string_equal(fabricd.leader, "");
 	compute(20 * NS_PER_SEC);
 	pass(MINUTE_NS);
 	assert_int_equal(fabricd.term, 0);
