@@ -40,12 +40,15 @@ static void begin(void *data, uint64_t cluster)
 
 static void set(void *data, const struct store_kv *kv)
 {
+	const char *host = strrchr(kv->key, '/') + 1;
 	struct ack want = {}, *found;
 	json_int_t epoch = 0;
 	json_t *o;
 
-	snprintf(want.host, sizeof(want.host), "%s",
-		 strrchr(kv->key, '/') + 1);
+	/* no host has such a name, and answers name hosts */
+	if (strlen(host) >= sizeof(want.host) || !job_is_text(host))
+		return;
+	strcpy(want.host, host);
 	if (kv->value) {
 		o = json_loadb(kv->value, kv->len, 0, NULL);
 		json_unpack(o, "{s:I}", "epoch", &epoch);

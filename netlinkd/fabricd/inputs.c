@@ -144,15 +144,6 @@ static void set_report(void *data, const struct store_kv *kv)
 	take_report(input, &new);
 }
 
-/* Could it be said in JSON, and shown in a terminal? */
-static bool is_text(const char *key)
-{
-	json_t *o = job_has_control(key) ? NULL : json_string(key);
-
-	json_decref(o);
-	return o;
-}
-
 /*
  * Each shard may have its own topology, but jobs of all share one prefix. An embedded
  * store has one shard only, so a job of other hosts is one whose hosts are gone.
@@ -177,7 +168,7 @@ static int check_key(const char *key, struct srpol_error *err)
 		return srpol_error_set(err, -ENAMETOOLONG,
 				       "its key has more than %u bytes",
 				       STORE_KEY_LEN - 1);
-	if (!is_text(key))
+	if (!job_is_text(key))
 		return srpol_error_set(err, -EILSEQ,
 				       "its key has a control character, or is not UTF-8");
 	return 0;
@@ -189,7 +180,7 @@ static bool note_foreign(const struct store_kv *kv)
 	struct input *known = find(&fabricd.foreign, kv->key);
 
 	if (kv->value && strlen(kv->key) < STORE_KEY_LEN &&
-	    is_text(kv->key) && is_foreign(kv)) {
+	    job_is_text(kv->key) && is_foreign(kv)) {
 		known = known ?: make(&fabricd.foreign, kv->key);
 		known->len = kv->len;
 		known->stale = false;
@@ -212,7 +203,7 @@ static void tell_refused(const struct store_kv *kv, const char *why, bool stays)
 		return;
 	fabricd.stats.events++;
 	fabricd.stats.refused++;
-	log_notice("%s: %s%s", is_text(kv->key) ? kv->key : "a job", why,
+	log_notice("%s: %s%s", job_is_text(kv->key) ? kv->key : "a job", why,
 		   stays ? "; what was announced before stays" : "");
 }
 

@@ -28,6 +28,18 @@ bool job_has_control(const char *text)
 }
 
 /**
+ * job_is_text() - whether a name can be said in JSON, and shown in a terminal
+ * @text: the name
+ */
+bool job_is_text(const char *text)
+{
+	json_t *o = job_has_control(text) ? NULL : json_string(text);
+
+	json_decref(o);
+	return o;
+}
+
+/**
  * job_read_name() - read the name of a job or a tenant
  * @request: the request
  * @key: its member

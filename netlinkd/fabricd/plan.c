@@ -213,7 +213,8 @@ void plan_takeover(void)
 	loaded = false;
 	publishing = false;
 	has_plan = false;
-	/* others may have planned in between */
+	/* others may have planned in between, and which epoch is in force is to be read */
+	epoch_free(&fabricd.epoch);
 	srpol_plan_free(fabricd.before);
 	fabricd.before = NULL;
 	causes_forget();

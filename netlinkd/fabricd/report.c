@@ -62,9 +62,12 @@ static json_t *hosts_json(void)
 	json_t *list = json_array();
 	const struct ack *ack;
 
+	/* without an epoch it has ended since all were read */
 	vec_for_each(ack, &fabricd.acks)
-		json_array_append_new(list, json_pack("{s:s, s:I}", "host",
-			ack->host, "epoch", (json_int_t)ack->epoch));
+		if (ack->epoch)
+			json_array_append_new(list, json_pack("{s:s, s:I, s:b}", "host",
+				ack->host, "epoch", (json_int_t)ack->epoch,
+				"known", ack_is_of_host(ack)));
 	return list;
 }
 

@@ -311,6 +311,7 @@ const char *admission_name(enum decision decision);
 
 /* job_read.c */
 bool job_has_control(const char *text);
+bool job_is_text(const char *text);
 int job_read_name(const json_t *request, const char *key, const char *fallback,
 		  char *to, struct srpol_error *err);
 int job_read_who(const json_t *request, struct reservation *r,

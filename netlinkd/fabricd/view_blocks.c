@@ -204,9 +204,10 @@ static void count_acks(struct block *leaves)
 	if (!plan_in_force(NULL))
 		return;
 	vec_for_each(ack, &fabricd.acks) {
+		if (!ack->epoch || !ack_is_of_host(ack))
+			continue;
 		host = srpol_fabric_node(fabricd.fabric, ack->host);
-		if (host != SRPOL_NONE && ack->epoch)
-			count_ack(leaves, ack, host);
+		count_ack(leaves, ack, host);
 	}
 }
 

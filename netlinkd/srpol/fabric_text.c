@@ -42,14 +42,21 @@ static void print_seconds(const char *what, const json_t *v)
 /* A standby engine does not know the epoch in force. */
 static void print_hosts(const json_t *hosts, bool leads, long long epoch)
 {
-	size_t i, behind = 0;
+	size_t i, behind = 0, unknown = 0;
 	const json_t *o;
 
-	json_array_foreach(hosts, i, o)
-		behind += number_of(o, "epoch") != epoch;
-	out_text("\n\thosts %zu", json_array_size(hosts));
-	if (leads)
+	json_array_foreach(hosts, i, o) {
+		if (json_is_false(json_object_get(o, "known")))
+			unknown++;
+		else
+			behind += number_of(o, "epoch") != epoch;
+	}
+	out_text("\n\thosts %zu", json_array_size(hosts) - unknown);
+	/* right after it was elected it does not know the epoch either */
+	if (leads && epoch)
 		out_text(" on-another-epoch %zu", behind);
+	if (unknown)
+		out_text(" unknown %zu", unknown);
 }
 
 static void print_reports(const json_t *reports)

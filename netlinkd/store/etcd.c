@@ -184,7 +184,8 @@ static void free_request(struct request *r)
 
 /*
  * Whether etcd did not do it. Codes that libraries between us and etcd use for lost answers
- * as well count with etcd's own words only.
+ * as well count with etcd's own words only. That there is no space it says also of a change
+ * that it has made: the quota is looked at once more after that.
  */
 bool etcd_is_refused(const json_t *o, const char *text)
 {
@@ -193,20 +194,26 @@ bool etcd_is_refused(const json_t *o, const char *text)
 	switch (etcd_read_number(o, "code")) {
 	case CODE_INVALID_ARGUMENT:
 	case CODE_NOT_PERMITTED:
-	case CODE_EXHAUSTED:
 	case CODE_UNAUTHENTICATED:
 		return true;
+	case CODE_EXHAUSTED:
+		return !strcmp(text, "etcdserver: too many requests");
 	}
 	return false;
+}
+
+/* What is wrong; only one of both members is there, by etcd's version. */
+const char *etcd_error_text(const json_t *o)
+{
+	return json_string_value(json_object_get(o, "message")) ?:
+	       json_string_value(json_object_get(o, "error"));
 }
 
 static void take_error(struct etcd *etcd, long status, const json_t *o,
 		       struct store_reply *reply)
 {
-	const char *text = json_string_value(json_object_get(o, "message"));
+	const char *text = etcd_error_text(o);
 
-	if (!text)
-		text = json_string_value(json_object_get(o, "error"));
 	etcd_login_check(etcd, text);
 	reply->refused = etcd_is_refused(o, text);
 	reply->text = text ?: status ? "no JSON" :

@@ -35,6 +35,7 @@ struct http_request *etcd_post(struct etcd *etcd, const char *path,
 			       void (*done)(void *data, long status,
 					    const char *in, size_t len),
 			       void *data);
+const char *etcd_error_text(const json_t *o);
 bool etcd_is_refused(const json_t *o, const char *text);
 void etcd_login_start(struct etcd *etcd);
 void etcd_login_stop(struct etcd *etcd);

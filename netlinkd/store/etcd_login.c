@@ -36,7 +36,7 @@ static void answered(void *data, long status, const char *in, size_t len)
 {
 	json_t *o = status && in ? json_loadb(in, len, 0, NULL) : NULL;
 	const char *token = json_string_value(json_object_get(o, "token"));
-	const char *error = json_string_value(json_object_get(o, "error"));
+	const char *error = etcd_error_text(o);
 	struct etcd *etcd = data;
 
 	etcd->logging_in = NULL;

@@ -11,7 +11,7 @@ import sys
 import engine as e
 from engine import HOSTS, ask, check, store_put, wait_for
 from page import STORE, Page
-from standby import states
+from standby import shown, states
 from tenants import add, fabric, refused, state, tenant
 
 PAIR = "demand", "h0", "h1", "1000", "bandwidth"
@@ -35,8 +35,12 @@ def test_unknown():
     epoch = wait_for("an epoch", lambda: ask("adv", "show")["epoch"])
     for host in HOSTS:
         acknowledge(host, epoch)
+    # names that no host can have
+    for name in "h" * 48, "h1\x1b":
+        acknowledge(name, epoch)
     acknowledge("h9", epoch)
-    wait_for("acknowledgments", lambda: len(ask("adv", "show")["hosts"]) == 5)
+    wait_for("acknowledgments", lambda: [
+        h["host"] for h in ask("adv", "show")["hosts"]] == [*HOSTS, "h9"])
     tenant("adv", "red color 10 guaranteed 1T")
     reply = add("adv", "a", "tenant", "red", *PAIR, "100G")
     check("a job is accepted", reply["decision"] == "accept", reply)
@@ -52,6 +56,8 @@ def test_unknown():
         {"n": 1, "hosts": ["h9"]}], said)
     check("metrics count it apart", states(page, "hosts") == {
         "applied": 4, "behind": 0, "silent": 0, "unknown": 1}, states(page, "hosts"))
+    text = shown("adv")
+    check("so does fabric show", "\thosts 4 on-another-epoch 0 unknown 1\n" in text, text)
     counts = page.state()["counts"]
     check("the page counts hosts of the topology only",
           (counts["acked"], counts["behind"]) == (4, 0), counts)
