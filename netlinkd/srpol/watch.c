@@ -11,6 +11,11 @@
  * now, with the same ifindex, and then does not differ from one whose role was
  * removed.
  *
+ * A device that cannot have its role is tried again later, each time after twice as
+ * long. The module tells of the attempts of this program as it does of others'
+ * changes: what is compared meanwhile makes no attempt, unless another device has
+ * the name.
+ *
  * The module may be unloaded and loaded again meanwhile. It then has a new
  * netlink family, so all sockets are opened again.
  */
@@ -25,7 +30,7 @@
 #include "srpol.h"
 
 #define RETRY_MS	1000	/* to attach, or to find the module */
-#define RETRY_MAX_MS	64000	/* longest wait after repeated failures */
+#define RETRY_MAX_MS	64000	/* longest wait after repeated failures to attach */
 
 /**
  * struct watched - a device that has or had a role
@@ -34,6 +39,9 @@
  * @role: enum srpol_dev_role, 0: unused entry
  * @xdp: enum srpol_xdp_mode as configured
  * @source: enum srpol_source_check
+ * @tried: ifindex of a device of this name that could not have the role, 0: none
+ * @retry_ms: how long it waits for the next attempt
+ * @retry_at: when that is, ns
  * @present: the module has the device
  * @left: the device has left this namespace since it was last present
  */
@@ -43,6 +51,9 @@ struct watched {
 	uint32_t role;
 	uint32_t xdp;
 	uint32_t source;
+	unsigned int tried;
+	uint32_t retry_ms;
+	uint64_t retry_at;
 	bool present;
 	bool left;
 };
@@ -90,6 +101,7 @@ static void remember(const struct dev_info *dev)
 	w->role = dev->role;
 	w->xdp = dev->xdp_mode;
 	w->source = dev->source;
+	w->tried = 0;
 	w->present = true;
 	w->left = false;
 	if (!known)
@@ -104,8 +116,12 @@ static int read_link(const struct nlmsghdr *nlh, void *data)
 	/* not a port that has left its bridge */
 	if (nlh->nlmsg_type != RTM_DELLINK || link->ifi_family != AF_UNSPEC)
 		return MNL_CB_OK;
-	vec_for_each(w, &all)
+	vec_for_each(w, &all) {
 		w->left |= w->ifindex == (unsigned int)link->ifi_index;
+		/* the next one with this index is another one */
+		if (w->tried == (unsigned int)link->ifi_index)
+			w->tried = 0;
+	}
 	return MNL_CB_OK;
 }
 
@@ -186,8 +202,25 @@ static bool move_rules(const struct watched *w, unsigned int ifindex)
 	return !err;
 }
 
-/* Gives the role back. Returns false if that has to be tried again. */
-static bool come_back(struct watched *w)
+/* Is the device that has the name now one that could not have the role just now? */
+static bool has_to_wait(const struct watched *w)
+{
+	return w->tried && w->tried == if_nametoindex(w->name) &&
+	       clock_ns(CLOCK_MONOTONIC) < w->retry_at;
+}
+
+static void try_later(struct watched *w, unsigned int ifindex)
+{
+	if (w->tried != ifindex)
+		w->retry_ms = RETRY_MS;
+	else if (w->retry_ms < RETRY_MAX_MS)
+		w->retry_ms *= 2;
+	w->tried = ifindex;
+	w->retry_at = clock_ns(CLOCK_MONOTONIC) + w->retry_ms * MSEC;
+}
+
+/* Gives the role back, or has that tried again later. */
+static void come_back(struct watched *w)
 {
 	const struct wanted_dev dev = {
 		.ifindex = if_nametoindex(w->name), .role = w->role,
@@ -195,17 +228,23 @@ static bool come_back(struct watched *w)
 	};
 	int err;
 
-	if (!dev.ifindex)
-		return true;
+	if (!dev.ifindex) {
+		w->tried = 0;
+		return;
+	}
 	/* before packets come by it */
-	if (dev.ifindex != w->ifindex && !move_rules(w, dev.ifindex))
-		return false;
+	if (dev.ifindex != w->ifindex && !move_rules(w, dev.ifindex)) {
+		try_later(w, dev.ifindex);
+		return;
+	}
 	err = attach_dev(&dev, NLM_F_CREATE | NLM_F_EXCL);
 	tell(w, err ? "is back, but cannot have role" : "is back with role");
-	if (err)
-		return false;
+	if (err) {
+		try_later(w, dev.ifindex);
+		return;
+	}
 	w->ifindex = dev.ifindex;
-	return true;
+	w->tried = 0;
 }
 
 /* Opens two sockets, so that replies and notifications do not mix. */
@@ -238,24 +277,27 @@ static bool lose(int err, const struct srpol_error *error)
 static bool is_reached(void)
 {
 	struct srpol_error error = {};
+	struct watched *w;
 
 	if (module.nl)
 		return true;
 	if (reach(&error))
 		return false;
+	/* it may be another one, which takes what that one did not */
+	vec_for_each(w, &all)
+		w->tried = 0;
 	printf("module srpol is back\n");
 	fflush(stdout);
 	return true;
 }
 
-/* Compares present and remembered devices; false: to be tried again. */
+/* Compares present and remembered devices; false: the module does not answer. */
 static bool compare(void)
 {
 	struct vec devs = VEC_INIT(struct dev_info);
 	struct srpol_error error = {};
 	const struct dev_info *dev;
 	struct watched *w;
-	bool done = true;
 	int err;
 
 	if (!is_reached())
@@ -276,12 +318,12 @@ static bool compare(void)
 		if (role_was_removed(w)) {
 			tell(w, "no more role");
 			memset(w, 0, sizeof(*w));
-		} else {
+		} else if (!has_to_wait(w)) {
 			detach(w->ifindex);
-			done &= come_back(w);
+			come_back(w);
 		}
 	}
-	return done;
+	return true;
 }
 
 /* Updates which devices accept frames from XDP. */
@@ -314,19 +356,19 @@ static int forget(const struct nlmsghdr *nlh, void *data)
 /* Compares, and returns for how long to wait (ms), -1: until a notification. */
 static int patience(void)
 {
-	static int retry_ms = RETRY_MS;
-	int ms = retry_ms;
+	uint64_t at = UINT64_MAX, now;
+	const struct watched *w;
 
-	if (compare()) {
-		retry_ms = RETRY_MS;
-		return -1;
-	}
 	/* checking for the module is cheap and prints nothing */
-	if (!module.nl)
+	if (!compare())
 		return RETRY_MS;
-	if (retry_ms < RETRY_MAX_MS)
-		retry_ms *= 2;
-	return ms;
+	vec_for_each(w, &all)
+		if (w->tried && w->retry_at < at)
+			at = w->retry_at;
+	if (at == UINT64_MAX)
+		return -1;
+	now = clock_ns(CLOCK_MONOTONIC);
+	return at > now ? (at - now) / MSEC + 1 : 0;
 }
 
 static int follow(void)

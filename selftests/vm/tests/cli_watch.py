@@ -12,6 +12,7 @@ import signal
 import socket
 import struct
 import subprocess
+import time
 
 from prometheus_client.openmetrics.parser import (
     text_string_to_metric_families)
@@ -313,6 +314,47 @@ def dev_watch():
             watch.wait()
     for dev in ("w0", "w2"):
         ns.ip(f"link del {dev}")
+    forget()
+
+
+@test
+def dev_watch_refused():
+    "dev watch: a device that cannot have its role is tried ever less often, another at once"
+    forget()
+    keep_data_plane()
+    ns.ip("link add w0 type veth peer name w1")
+    srpol("dev", "add", "w0", "role", "uplink", "xdp", "native")
+    with subprocess.Popen(["srpol", "-n", ns.name, "dev", "watch"], text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as watch:
+        refused = "w0: is back, but cannot have role uplink\n"
+        try:
+            eq({watch.stdout.readline() for _ in range(2)},
+               {"k0: role port\n", "w0: role uplink\n"}, "roles")
+            # a driver without native XDP
+            ns.ip("link del w0\nlink add w0 type dummy")
+            eq(watch.stdout.readline(), refused, "first attempt")
+            begin = time.monotonic()
+            eq([watch.stdout.readline() for _ in range(3)], 3 * [refused], "more of them")
+            waited = time.monotonic() - begin
+            assert waited > 6, f"four attempts within {waited} s, not 7"
+            # the next one is in 8 s: another device is not kept waiting, whatever its index
+            begin = time.monotonic()
+            ns.ip(f"link del w0\nlink add w0 index {ns.ifindex('w0')} type dummy")
+            eq(watch.stdout.readline(), refused, "another device of that index")
+            ns.ip("link del w0\nlink add w0 type veth peer name w1")
+            # where that took a second, there was one more attempt
+            line = watch.stdout.readline()
+            while line == refused:
+                line = watch.stdout.readline()
+            eq(line, "w0: is back with role uplink\n", "one with native XDP")
+            waited = time.monotonic() - begin
+            assert waited < 7, f"tried after {waited} s"
+            eq(role_of("w0")[0], "uplink", "its role")
+        finally:
+            watch.terminate()
+            watch.wait()
+    ns.ip("link del w0")
+    free_data_plane()
     forget()
 
 
