@@ -58,6 +58,15 @@ int batch_add(const struct nlmsghdr *nlh, unsigned int line)
 }
 
 /**
+ * batch_discard() - forget the transaction, or the part of it that there is
+ */
+void batch_discard(void)
+{
+	srpol_batch_free(&collection.batch);
+	vec_free(&collection.lines);
+}
+
+/**
  * batch_commit() - send the transaction
  *
  * Return: an EXIT_*.
@@ -81,8 +90,7 @@ int batch_commit(void)
 			fprintf(stderr, "Command failed %s:%u, %s\n",
 				collection.file, line[error.request], done);
 	}
-	srpol_batch_free(&collection.batch);
-	vec_free(&collection.lines);
+	batch_discard();
 	return err ? EXIT_REFUSED : EXIT_OK;
 }
 

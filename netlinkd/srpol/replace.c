@@ -602,6 +602,8 @@ int do_replace(struct args *args)
 	err = err ?: fetch_devs(&present) ?: check_devs(&present) ?:
 	      index_requests(&keys) ?: add_all(&keys) ?: batch_commit();
 	if (err) {
+		/* a file may have another "replace" after this one */
+		batch_discard();
 		host_settle(false);
 	} else {
 		/* the transaction is done, so the virtual ports stay */

@@ -91,6 +91,7 @@ typedef int (*request_taker)(struct nlmsghdr *nlh);
 int send_request(struct srpol_msg *msg);
 int batch_add(const struct nlmsghdr *nlh, unsigned int line);
 int batch_commit(void);
+void batch_discard(void);
 int batch_flush(void);
 bool batch_collects(void);
 unsigned int batch_line(void);

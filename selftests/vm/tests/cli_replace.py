@@ -292,5 +292,24 @@ def devices_refused():
     forget()
 
 
+@test
+def replace_after_one():
+    "replace -f: what one that failed would have deleted is not left to the next one"
+    forget()
+    srpol(batch="policy add color 1 endpoint ::\nsid add fc00::9 behavior End\n")
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in (
+                ("bad", "".join(f"config set {key} " + ",".join(400 * ["fc00::/16"]) + "\n"
+                                for key in ("sr-domain", "sr-source", "report-from"))),
+                ("good", "path add 5 segs fc00::5\n")):
+            with open(f"{folder}/{name}", "w", encoding="ascii") as f:
+                f.write(text)
+        srpol("-force", batch=f"replace -f {folder}/bad\nreplace -f {folder}/good\n",
+              status=USAGE, error=r"^Error: .* more than fits into a request\.\n"
+              r"Command failed -:1\n$")
+    eq([[o["id"] for o in show("path")], show("policy"), show("sid")], [[5], [], []])
+    forget()
+
+
 cleanup(forget)
 main()
