@@ -341,9 +341,28 @@ static const struct {
 	  "ok srpold answers, it has 3 paths\n"
 	  "warning path 2 (p2) and 2 more lose packets of 9100 bytes: the largest that came back has 1492\n" },
 	{ "one without a name", 1, SRPOL_ORIGIN_ENGINE, 0,
-	  "{\"reply\":[{\"path\":3,\"mtu_full\":9000,\"mtu\":1500,\"mtu_narrow\":true}]}", 1,
+	  "{\"reply\":[{\"path\":1,\"mtu_full\":9000,\"mtu\":1500,\"mtu_narrow\":true}]}", 1,
 	  "ok srpold answers, it has 1 path\n"
-	  "warning path 3 loses packets of 9000 bytes: the largest that came back has 1500\n" },
+	  "warning path 1 loses packets of 9000 bytes: the largest that came back has 1500\n" },
+	{ "of another version, which does not tell what is lost", 1, SRPOL_ORIGIN_ENGINE, 0,
+	  "{\"reply\":[{\"path\":1,\"mtu\":1500,\"mtu_narrow\":true}]}", 1,
+	  "ok srpold answers, it has 1 path\n"
+	  "warning path 1 loses packets as large as the device takes: the largest that came back has 1500\n" },
+	{ "the paths are of another engine", 2, SRPOL_ORIGIN_ENGINE, 0, "{\"reply\":[]}", 1,
+	  "warning srpold knows 0 of 2 paths of an engine: perhaps nobody probes the others\n" },
+	{ "so is one of them", 3, SRPOL_ORIGIN_ENGINE, 0,
+	  "{\"reply\":[" PATH(1, 9000, 9000, false) "," PATH(3, 9000, 1496, true) ","
+	  PATH(4, 9000, 9000, false) "]}", 1,
+	  "warning srpold knows 2 of 3 paths of an engine: perhaps nobody probes the other\n"
+	  "warning path 3 (p3) loses packets of 9000 bytes: the largest that came back has 1496\n" },
+	{ "paths whose device is not there", 1, SRPOL_ORIGIN_ENGINE, 0,
+	  "{\"reply\":[" PATH(1, 9000, 9000, false) "," PATH(2, 0, 0, false) "]}", 0,
+	  "ok srpold answers, it has 2 paths\n" },
+	{ "numbers that no path has", 1, SRPOL_ORIGIN_ENGINE, 0,
+	  "{\"reply\":[" PATH(-1, 0, 0, false) "," PATH(1000000, 0, 0, false) ",7]}", 1,
+	  "warning srpold knows 0 of 1 path of an engine: perhaps nobody probes the other\n" },
+	{ "an answer that is no list", 2, SRPOL_ORIGIN_ENGINE, 0, "{\"reply\":{}}", 1,
+	  "warning srpold does not tell its paths: its answer is no list\n" },
 };
 
 static void test_engine(void **state)
