@@ -152,14 +152,15 @@ static void check_answer(const struct vec *all, unsigned int n, const char *sock
 void check_engine(const struct vec *paths)
 {
 	unsigned int n = count_engines(paths);
+	char socket[ENGINE_SOCKET_LEN];
 	json_t *request, *answer;
-	char socket[128];
 	int ret;
 
 	if (!n)
 		return;
 	if (!engine_socket(socket, sizeof(socket))) {
-		report(WARNING, "engine", "run srpol doctor as root",
+		report(WARNING, "engine",
+		       geteuid() ? "run srpol doctor as root" : "see the error message",
 		       "where srpold has its socket is not known");
 		return;
 	}

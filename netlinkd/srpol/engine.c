@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <jansson.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -233,24 +234,35 @@ static const struct engine_request requests[] = {
 	{ }
 };
 
+static int find_socket(char *path, size_t len, struct srpol_error *error)
+{
+	char name[NAME_MAX + 1];
+	int ret = srpol_netns_name(name, sizeof(name));
+
+	if (ret)
+		return srpol_error_set(error, ret, "name of the network namespace: %s",
+				       strerror(-ret));
+	if ((size_t)snprintf(path, len, SOCKET_DIR "/%s.sock", name) >= len)
+		return srpol_error_set(error, -ENAMETOOLONG,
+				       "srpold has no socket by the name of this network namespace, which is too long: \"srpol engine show socket FILE\" asks at another one");
+	return 0;
+}
+
 /**
  * engine_socket() - path of the socket of srpold in this network namespace
  * @path: result
- * @len: its size
+ * @len: its size, ENGINE_SOCKET_LEN
  *
  * Return: false after a message.
  */
 bool engine_socket(char *path, size_t len)
 {
-	char name[64];
-	int ret = srpol_netns_name(name, sizeof(name));
+	struct srpol_error error = {};
+	int ret = find_socket(path, len, &error);
 
-	if (ret) {
-		refused(ret, NULL);
-		return false;
-	}
-	snprintf(path, len, SOCKET_DIR "/%s.sock", name);
-	return true;
+	if (ret)
+		refused(ret, &error);
+	return !ret;
 }
 
 /**
@@ -292,7 +304,7 @@ int engine_missing(const char *who, const char *path, int ret)
 int engine_talk(const char *who, const char *socket_path, json_t *request,
 		void (*print)(const json_t *reply))
 {
-	char path[128];
+	char path[ENGINE_SOCKET_LEN];
 	json_t *answer;
 	int ret;
 
@@ -313,17 +325,28 @@ int engine_talk(const char *who, const char *socket_path, json_t *request,
  * engine_reply() - ask srpold, where it may not run at all
  * @name: name of a request without further members
  *
+ * This is asked again and again: that there is no place to ask at is said once.
+ *
  * Return: the reply, to be released; NULL if srpold does not run in this network
  * namespace, or says no.
  */
 json_t *engine_reply(const char *name)
 {
-	json_t *request = json_pack("{s:s}", "request", name);
-	json_t *answer = NULL, *reply = NULL;
-	char path[128];
+	json_t *answer = NULL, *reply = NULL, *request;
+	struct srpol_error error = {};
+	char path[ENGINE_SOCKET_LEN];
+	static bool is_said;
+	int ret;
 
-	if (engine_socket(path, sizeof(path)) &&
-	    !srpol_ask(path, request, REPLY_MS, &answer))
+	ret = find_socket(path, sizeof(path), &error);
+	if (ret) {
+		if (!is_said)
+			refused(ret, &error);
+		is_said = true;
+		return NULL;
+	}
+	request = json_pack("{s:s}", "request", name);
+	if (!srpol_ask(path, request, REPLY_MS, &answer))
 		reply = json_incref(json_object_get(answer, "reply"));
 	json_decref(answer);
 	json_decref(request);

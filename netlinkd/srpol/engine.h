@@ -7,11 +7,15 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <sys/un.h>
 
 struct args;
 
 /* for an answer: that of srpol-fabricd may wait for hosts 10 s, and then for etcd */
 #define ENGINE_LIMIT_S	30
+
+/* for the path of a socket, with the null byte at its end */
+#define ENGINE_SOCKET_LEN sizeof(((struct sockaddr_un *)NULL)->sun_path)
 
 /**
  * struct engine_request - a request that an engine answers

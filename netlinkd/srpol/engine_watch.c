@@ -279,7 +279,7 @@ int engine_watch(struct args *args)
 	json_t *request = json_pack("{s:s}", "request", "watch");
 	struct heard heard = {};
 	const char *path = NULL;
-	char buf[128];
+	char buf[ENGINE_SOCKET_LEN];
 	int ret;
 
 	if (!engine_words(args) || !read_request(args, request, &path)) {

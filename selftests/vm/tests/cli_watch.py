@@ -493,6 +493,21 @@ def flow_top():
 
 
 @test
+def long_name():
+    "path show --top: that a long name of a namespace leaves srpold no socket is said once"
+    name = 100 * "n"
+    run("ip", "netns", "add", name)
+    cleanup(run, "ip", "netns", "del", name)
+    run("ip", "-n", name, "link", "add", "w0", "type", "veth", "peer", "name", "w1")
+    srpol("dev", "add", "w0", "role", "uplink", "xdp", "generic", netns=name)
+    why = r"^Error: srpol: srpold has no socket by the name of this network namespace, .*\.\n$"
+    eq(srpol("-j", "path", "show", "--top", "interval", "1ms", "count", "3", netns=name,
+             error=why), 3 * "[]\n", "what it shows")
+    match(srpol("metrics", netns=name, error=why), "(?m)^srpol_engine_up 0$", "metrics")
+    srpol("dev", "del", "w0", netns=name)
+
+
+@test
 def trace_name():
     "path trace: of several paths of a name none is taken, the ids are told"
     forget()
