@@ -283,7 +283,7 @@ static int pack(const char *archive, char *dir, char *name)
 static void prefer_own(void)
 {
 	const char *path = getenv("PATH");
-	char self[256], joined[1024];
+	char self[PATH_MAX], *joined;
 	ssize_t len;
 
 	len = readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -291,9 +291,10 @@ static void prefer_own(void)
 		return;
 	self[len] = '\0';
 	*strrchr(self, '/') = '\0';
-	snprintf(joined, sizeof(joined), "%s:%s", self,
-		 path ?: "/usr/sbin:/usr/bin:/sbin:/bin");
+	if (asprintf(&joined, "%s:%s", self, path ?: "/usr/sbin:/usr/bin:/sbin:/bin") < 0)
+		return;
 	setenv("PATH", joined, 1);
+	free(joined);
 }
 
 /* @name: of the folder in the archive */

@@ -50,6 +50,18 @@ check_equal "all parts are in it" 25 "$(sed '1d;$d' "$work/said" | wc -l)"
 check_equal "only its owner may read it" 600 "$(tail -n 1 "$work/said")"
 check_equal "nothing else is left" "-1:a'b.tar.gz" "$(cat "$work/left")"
 
+# a tool that is far behind in a long PATH
+mkdir "$work/tools"
+printf '#!/bin/sh\necho played\n' >"$work/tools/rdma"
+chmod +x "$work/tools/rdma"
+export srpol
+# shellcheck disable=SC2016
+disks 16m 16m '
+	for i in {1..99}; do long=${long-}/long/folder/$i:; done
+	PATH=$long$work/tools:$PATH
+	"$srpol" bug-report r.tar.gz && tar -xOzf r.tar.gz --wildcards "*/rdma"'
+check_equal "a long PATH: the tool is found" "played" "$(sed -n '2p' "$work/said")"
+
 disks 16k 16m "$srpol bug-report r.tar.gz"
 fails "a full folder for parts" \
 	"part \"[a-z.]+\" cannot be written to .*/temp/.*: No space left on device; there is no archive; TMPDIR "
