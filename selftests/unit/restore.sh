@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # What srpol@NETNS.service waits for, what it leaves out, and what it runs then: names
-# of devices and objects as srpol reads them. ip and srpol are played by programs of this test.
+# of devices and objects as srpol reads them. ip, modprobe and srpol are played by programs
+# of this test.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -12,8 +13,8 @@ cd "$(dirname "$0")/../.."
 work=$(mktemp -d)
 at_exit rm -r "$work"
 export SRPOL_ETC=$work/etc SRPOL_WAIT=0 SRPOL_CGROUPS=$work/cgroups
-export SRPOL_COMMAND=$work/bin/srpol work
-mkdir "$work/bin" "$work/etc"
+export SRPOL_MODULES=$work/modules SRPOL_COMMAND=$work/bin/srpol work
+mkdir -p "$work/bin" "$work/etc" "$work/modules/srpol"
 
 cat >"$work/bin/ip" <<'END'
 #!/bin/sh
@@ -31,6 +32,12 @@ printf '%s\n' "$*" >>"$work/ran"
 # and one that is started anew
 [ ! -e "$work/cgroups/again/once" ] || { rm "$work/cgroups/again/once"; exit 2; }
 [ ! -e "$work/refuses" ] || exit 1
+[ -e "$work/modules/srpol" ] || exit 2
+END
+cat >"$work/bin/modprobe" <<'END'
+#!/bin/sh
+echo "modprobe $*" >>"$work/ran"
+[ -e "$work/built" ] && mkdir "$work/modules/srpol"
 END
 cat >"$work/bin/sleep" <<'END'
 #!/bin/sh
@@ -191,6 +198,22 @@ restore A <<<"rule add prio 1 cgroup nothere color 1" || status=$?
 check_equal "or twice, where control groups may come and go" "1 2" \
 	"$status $(wc -l <"$work/ran")"
 rm "$work/refuses"
+
+# At boot DKMS may be building the module for a new kernel.
+rmdir "$work/modules/srpol"
+for lines in "rule add prio 1 color 1" "rule add prio 1 cgroup nothere color 1"; do
+	status=0
+	restore A <<<"$lines" || status=$?
+	check_equal "without the module it is to be tried again" "75 modprobe -bq srpol" \
+		"$status $(head -n 1 "$work/ran")"
+	check_equal "the configuration once: $lines" 2 "$(wc -l <"$work/ran")"
+done
+touch "$work/built"
+check "once it is built it is loaded" restore A <<<"rule add prio 1 color 1"
+check_equal "before the configuration" "modprobe -bq srpol
+-n A replace -f $SRPOL_ETC/A.srpol" "$(cat "$work/ran")"
+check "one that is loaded" restore A <<<"rule add prio 1 color 1"
+check_equal "is not loaded again" "-n A replace -f $SRPOL_ETC/A.srpol" "$(cat "$work/ran")"
 
 # Other services are ordered after it, and start while it waits between two attempts.
 mkdir "$work/run"
