@@ -337,6 +337,7 @@ const struct input_link *inputs_said(const struct input *report,
 				     uint32_t cable);
 void inputs_changed(void);
 uint64_t inputs_jobs_revision(void);
+bool inputs_jobs_heard(uint64_t cluster, uint64_t revision);
 struct input *inputs_job(const char *key);
 const struct input *inputs_with_prefix(const struct vec *list, const char *prefix,
 				       size_t *n);

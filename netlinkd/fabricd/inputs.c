@@ -367,6 +367,16 @@ uint64_t inputs_jobs_revision(void)
 }
 
 /**
+ * inputs_jobs_heard() - whether all changes of jobs were received up to a revision
+ * @cluster: the store that the revision is of
+ * @revision: the revision
+ */
+bool inputs_jobs_heard(uint64_t cluster, uint64_t revision)
+{
+	return job_mirror.cluster == cluster && job_mirror.revision >= revision;
+}
+
+/**
  * inputs_job() - find a job
  * @key: key of the job
  *

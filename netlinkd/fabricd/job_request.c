@@ -15,6 +15,7 @@
 #include "words.h"
 
 #define WAIT_NS		(10 * NS_PER_SEC)
+#define HEAR_NS		(5 * NS_PER_SEC)
 #define LOOK_NS		(100 * NS_PER_MS)
 #define OPS_MAX		256
 #define OPS_BY_TENANT	32	/* of its users, so that others can ask, too */
@@ -28,6 +29,8 @@
  * @is_del: a job is to be deleted
  * @writing: a transaction is under way
  * @refused: the last transaction was refused, as something had changed
+ * @written: revision of the store in which the job is deleted, 0: it is not yet
+ * @cluster: the store that @written is of
  * @until_ns: time at which it is replied to at the latest
  * @not_before_ns: time before which it is not decided again
  * @looked_ns: time at which it was looked at last, or when it came
@@ -40,6 +43,8 @@ struct op {
 	bool is_del;
 	bool writing;
 	bool refused;
+	uint64_t written;
+	uint64_t cluster;
 	uint64_t until_ns;
 	uint64_t not_before_ns;
 	uint64_t looked_ns;
@@ -100,6 +105,19 @@ out:
 	answer(op, admission_json(&op->admission), NULL);
 }
 
+static void answer_deleted(struct op *op)
+{
+	answer(op, json_pack("{s:s, s:s}", "tenant", op->admission.want.tenant, "deleted",
+			     op->admission.want.job), NULL);
+}
+
+/* Whoever asks next, to have its name or to delete its tenant, is not told that it is there. */
+static void finish_heard(struct op *op)
+{
+	if (inputs_jobs_heard(op->cluster, op->written) || now_ns() > op->until_ns)
+		answer_deleted(op);
+}
+
 static void wrote(void *data, const struct store_reply *reply)
 {
 	struct srpol_error err = {};
@@ -120,12 +138,14 @@ static void wrote(void *data, const struct store_reply *reply)
 		reservations_look();
 		return;
 	}
-	if (op->is_del)
-		answer(op, json_pack("{s:s, s:s}", "tenant",
-				     op->admission.want.tenant, "deleted",
-				     op->admission.want.job), NULL);
-	else
+	if (!op->is_del) {
 		answer_decision(op);
+		return;
+	}
+	op->written = reply->revision;
+	op->cluster = reply->cluster;
+	op->until_ns = now_ns() + HEAR_NS;
+	finish_heard(op);
 }
 
 /**
@@ -462,7 +482,9 @@ static void look(void *data)
 	while (now - start < ROUND_NS && (op = longest_ago(start))) {
 		op->looked_ns = now;
 		uid = op->uid;
-		if (!op->writing && has_time(op)) {
+		if (op->written) {
+			finish_heard(op);
+		} else if (!op->writing && has_time(op)) {
 			try(op);	/* which may free it */
 			access_end(uid);
 		}
@@ -484,13 +506,17 @@ void job_request_kick(void)
 }
 
 /**
- * job_request_stop() - fail all waiting requests
+ * job_request_stop() - fail all waiting requests, except those for what is done
  */
 void job_request_stop(void)
 {
 	alarm_stop(&again);
-	while (ops)
-		fail(ops, "the engine ends");
+	while (ops) {
+		if (ops->written)
+			answer_deleted(ops);
+		else
+			fail(ops, "the engine ends");
+	}
 }
 
 /*

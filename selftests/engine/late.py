@@ -419,6 +419,65 @@ def test_tenant(etcd):
     member.shutdown()
 
 
+def answered(engine, request, **more):
+    """The answer, also if it is an error, and the seconds that it took."""
+    begin = time.monotonic()
+    try:
+        answer = e.ask(engine, request, **more)
+    except ValueError as why:
+        answer = {"error": str(why)}
+    return answer, time.monotonic() - begin
+
+
+def test_deleted(etcd):
+    """
+    The store tells late of a job that was deleted: its name is free all the same, and so is
+    its tenant, once it is said that it is deleted.
+    """
+    member, known = Member(etcd.endpoints[0][len("http://"):]), threading.Event()
+    known.set()
+    member.late = lambda key: known if key == "job/" else None
+    member.hold = lambda words: known if words == "range job/" else None
+    engine = e.start_engine("gone", {"kind": "etcd", "endpoints": [member.url()]},
+                            **{"lease-s": 30})
+    wait_for("a leader", lambda: e.ask("gone", "show")["leads"])
+
+    def come_and_go(job):
+        """The job is deleted, which is told a second later."""
+        e.ask("gone", "job-add", **job, **json.loads(JOB))
+        wait_for("the job", lambda: job["name"] in {j["name"] for j in e.ask("gone", "jobs")})
+        known.clear()
+        threading.Timer(1, known.set).start()
+        return answered("gone", "job-del", **job)[0]
+
+    reply = come_and_go({"name": "x"})
+    check("deleted: it is said once the engine has heard of it",
+          reply.get("deleted") == "x" and not e.ask("gone", "jobs"), reply)
+    reply = answered("gone", "job-add", name="x", **json.loads(JOB))[0]
+    check("deleted: another one may have its name at once", reply.get("decision") == "accept",
+          reply)
+    known.wait()
+    e.ask("gone", "tenant-add", name="red", color=5, guaranteed=10 ** 12)
+    come_and_go({"name": "y", "tenant": "red"})
+    reply = answered("gone", "tenant-del", name="red")[0]
+    check("deleted: its tenant can be deleted at once", reply == {"tenant": "red"}, reply)
+
+    # what the store tells does not come, and the engine ends
+    known.wait()
+    e.ask("gone", "job-add", name="z", **json.loads(JOB))
+    wait_for("the job", lambda: "z" in {j["name"] for j in e.ask("gone", "jobs")})
+    known.clear()
+    said = []
+    asks = threading.Thread(target=lambda: said.append(answered("gone", "job-del", name="z")))
+    asks.start()
+    wait_for("its end", lambda: not etcd.get("job/default/z"))
+    check("deleted: the engine ends as it should", engine.end() == 0)
+    asks.join()
+    check("and says of a job that is deleted that it is", said[0][0].get("deleted") == "z", said)
+    known.set()
+    member.shutdown()
+
+
 def test_stale(etcd):
     """
     The leader waits for more events before it plans, and meanwhile another engine gives
@@ -559,6 +618,8 @@ def test_late():
     test_refused_once(etcd, 10 ** 6)
     etcd.ctl("del", "--prefix", "/srpol/")
     test_tenant(etcd)
+    etcd.ctl("del", "--prefix", "/srpol/")
+    test_deleted(etcd)
     etcd.ctl("del", "--prefix", "/srpol/")
     test_silent(etcd)
     etcd.ctl("del", "--prefix", "/srpol/")
