@@ -193,6 +193,7 @@ static bool note_foreign(const struct store_kv *kv)
 
 static void begin_jobs(void *data, uint64_t cluster)
 {
+	room_read(cluster);
 	sweep_begin(&jobs, cluster);
 	sweep_begin(&foreign, cluster);
 }

@@ -28,6 +28,7 @@
  * @later: where to send the reply
  * @is_del: a job is to be deleted
  * @writing: a transaction is under way
+ * @adding: the job that it adds, for room_end(); NULL: none
  * @refused: the last transaction was refused, as something had changed
  * @written: revision of the store in which the job is deleted, 0: it is not yet
  * @cluster: the store that @written is of
@@ -42,6 +43,7 @@ struct op {
 	struct request_later *later;
 	bool is_del;
 	bool writing;
+	struct room_add *adding;
 	bool refused;
 	uint64_t written;
 	uint64_t cluster;
@@ -124,8 +126,9 @@ static void wrote(void *data, const struct store_reply *reply)
 	struct op *op = data;
 
 	op->writing = false;
-	if (!op->is_del)
-		room_end(reply->succeeded ? reply->revision : 0);
+	if (op->adding)
+		room_end(op->adding, reply);
+	op->adding = NULL;
 	if (reply->error) {
 		fabricd.stats.unsure += !reply->refused;
 		store_undone(reply, "srpol fabric jobs", &err);
@@ -277,7 +280,7 @@ static void write_job(struct op *op)
 		compare(w, key_reservation(w->reservation, a->want.tenant,
 					   a->want.job), 0);
 	}
-	room_begin(w->job, strlen(a->want.job_text));
+	op->adding = room_begin(w->job, strlen(a->want.job_text));
 	send_it(op, w);
 }
 
@@ -311,9 +314,10 @@ static void delete_job(struct op *op, bool late)
 
 	job = inputs_job(key_job(key, tenant, name));
 	if (!job) {
-		/* it may have been added a moment ago */
-		if (late || room_all_heard())
+		if (!room_awaits(key))
 			fail(op, "there is no such job");
+		else if (late)
+			fail(op, "the store has not told yet of this job, which was added: ask again later");
 		return;
 	}
 	w = store_alloc(sizeof(*w));

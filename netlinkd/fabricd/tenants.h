@@ -320,10 +320,13 @@ int job_read(const json_t *request, struct admission *a,
 	     struct srpol_error *err);
 
 /* room.c */
+struct room_add;
+
 int room_check(const char *key, size_t len, const char *own, struct srpol_error *err);
-void room_begin(const char *key, size_t len);
-void room_end(uint64_t revision);
-bool room_all_heard(void);
+struct room_add *room_begin(const char *key, size_t len);
+void room_end(struct room_add *a, const struct store_reply *reply);
+bool room_awaits(const char *key);
+void room_read(uint64_t cluster);
 
 /* collective.c */
 int collective_expand(const json_t *collective, json_t *job,

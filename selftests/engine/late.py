@@ -478,6 +478,33 @@ def test_deleted(etcd):
     member.shutdown()
 
 
+def test_untold(etcd):
+    """
+    The store does not tell of a job that was added. It is not said to be none, and of others
+    that are none this is said at once.
+    """
+    member, known = Member(etcd.endpoints[0][len("http://"):]), threading.Event()
+    known.set()
+    member.late = lambda key: known if key == "job/" else None
+    member.hold = lambda words: known if words == "range job/" else None
+    engine = e.start_engine("untold", {"kind": "etcd", "endpoints": [member.url()]},
+                            **{"lease-s": 30})
+    wait_for("a leader", lambda: e.ask("untold", "show")["leads"])
+    known.clear()
+    e.ask("untold", "job-add", name="x", **json.loads(JOB))
+    reply, seconds = answered("untold", "job-del", name="y")
+    check("untold: that there is no other job is said at once",
+          reply == {"error": "there is no such job"} and seconds < 5, (reply, seconds))
+    reply, seconds = answered("untold", "job-del", name="x")
+    check("untold: of the one that was added it is said that the store has not told of it",
+          "has not told yet" in reply.get("error", ""), (reply, seconds))
+    known.set()
+    reply = answered("untold", "job-del", name="x")[0]
+    check("untold: it is deleted when it is asked again", reply.get("deleted") == "x", reply)
+    check("untold: the engine ends as it should", engine.end() == 0)
+    member.shutdown()
+
+
 def test_stale(etcd):
     """
     The leader waits for more events before it plans, and meanwhile another engine gives
@@ -620,6 +647,8 @@ def test_late():
     test_tenant(etcd)
     etcd.ctl("del", "--prefix", "/srpol/")
     test_deleted(etcd)
+    etcd.ctl("del", "--prefix", "/srpol/")
+    test_untold(etcd)
     etcd.ctl("del", "--prefix", "/srpol/")
     test_silent(etcd)
     etcd.ctl("del", "--prefix", "/srpol/")
