@@ -99,7 +99,7 @@ static void save_all(struct saver *s)
 	int ret;
 
 	while ((o = take(s))) {
-		ret = store_save(s->file, o);
+		ret = store_save(s->file, o, NULL);
 		if (ret)
 			log_error("%s: %s; without the store there will be an older plan after a restart, or none",
 				  s->file, strerror(-ret));

@@ -86,7 +86,7 @@ bool kv_expire(struct kv *kv, uint64_t now);
 
 /* kv_file.c */
 int kv_load(struct kv *kv, const char *file, struct srpol_error *err);
-int kv_save(const struct kv *kv, const char *file, struct srpol_error *err);
+int kv_save(const struct kv *kv, const char *file, bool *replaced, struct srpol_error *err);
 
 /* kv_server.c */
 int kv_server_start(const char *socket, const char *file,

@@ -105,16 +105,19 @@ static json_t *to_json(const struct kv *kv)
  * kv_save() - write a store to its file
  * @kv: store
  * @file: name of the file
+ * @replaced: result: the file is the new one, also after an error; may be NULL
  * @err: error message
  *
  * Return: 0 once it is on the disk, or a negative errno; see store_save().
  */
-int kv_save(const struct kv *kv, const char *file, struct srpol_error *err)
+int kv_save(const struct kv *kv, const char *file, bool *replaced, struct srpol_error *err)
 {
 	json_t *o = to_json(kv);
 	int ret;
 
-	ret = o ? store_save(file, o) : -ENOMEM;
+	if (replaced)
+		*replaced = false;
+	ret = o ? store_save(file, o, replaced) : -ENOMEM;
 	json_decref(o);
 	return ret ? srpol_error_set(err, ret, "%s: %s", file, strerror(-ret)) :
 	       0;

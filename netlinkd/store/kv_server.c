@@ -13,7 +13,9 @@
  *
  * and gets { "id": N, ... } as the reply. A watch has a first reply, and then
  * one for each change, all with its id; "unwatch" has none. A transaction that
- * is reported as done is on the disk, except for keys with a lease.
+ * is reported as done is on the disk, except for keys with a lease. One that has
+ * an error was not done if it is "refused"; if it is not, it may be there after
+ * a restart.
  */
 #include <errno.h>
 #include <limits.h>
@@ -107,12 +109,15 @@ static void tell(uint64_t before)
 	forget_watches();
 }
 
-/* Writes the file. A failure is logged only once until a write succeeds. */
-static int save(void)
+/*
+ * Writes the file. A failure is logged only once until a write succeeds.
+ * @replaced: result: as in kv_save()
+ */
+static int save(bool *replaced)
 {
 	static bool failing;
 	struct srpol_error err = {};
-	int ret = kv_save(&kv, kv_path, &err);
+	int ret = kv_save(&kv, kv_path, replaced, &err);
 
 	if (ret && !failing)
 		log_error("%s; until that is possible nothing can be changed",
@@ -127,14 +132,15 @@ static int save(void)
  * Changes are on the disk before any watcher is told. If they cannot be written
  * they are taken back: after a restart, another change would get the same
  * revision.
+ * @replaced: result: they are in the file, also if that may not be on the disk
  */
-static int changed(uint64_t before)
+static int changed(uint64_t before, bool *replaced)
 {
 	int ret;
 
 	if (kv.revision == before)
 		return 0;
-	ret = save();
+	ret = save(replaced);
 	if (ret)
 		kv_undo(&kv, before);
 	else
@@ -150,7 +156,7 @@ static void ended(uint64_t before)
 {
 	if (kv.revision == before)
 		return;
-	save();
+	save(NULL);
 	tell(before);
 }
 
@@ -233,7 +239,7 @@ static void op_txn(struct lines_client *client, json_int_t id, json_t *o)
 	struct vec out = VEC_INIT(struct store_kv);
 	uint64_t before = kv.revision;
 	struct store_compare *c;
-	bool done = false;
+	bool done = false, replaced = false;
 	json_t *reply;
 	int ret;
 
@@ -243,7 +249,7 @@ static void op_txn(struct lines_client *client, json_int_t id, json_t *o)
 			.compare = compares.data, .n_compare = compares.n,
 			.put = puts.data, .n_put = puts.n,
 		});
-		ret = changed(before);
+		ret = changed(before, &replaced);
 		done &= !ret;
 	}
 	if (!done)
@@ -251,6 +257,7 @@ static void op_txn(struct lines_client *client, json_int_t id, json_t *o)
 			kv_range(&kv, c->key ?: "", false, 0, &out);
 	reply = reply_of(id, ret);
 	json_object_set_new(reply, "succeeded", json_boolean(done));
+	json_object_set_new(reply, "refused", json_boolean(ret && !replaced));
 	json_object_set_new(reply, "kvs", kv_to_json(out.data, out.n));
 	vec_free(&compares);
 	vec_free(&puts);
@@ -399,7 +406,7 @@ int kv_server_start(const char *path, const char *file,
 	/* not the file itself, which is replaced by each change */
 	snprintf(name, sizeof(name), "%s.lock", file);
 	ret = lock_file(name, &kv_lock_fd, err) ?: lines_start(&server, err) ?:
-	      kv_load(&kv, file, err) ?: kv_save(&kv, file, err);
+	      kv_load(&kv, file, err) ?: kv_save(&kv, file, NULL, err);
 	if (ret)
 		kv_server_stop();
 	return ret;

@@ -157,12 +157,13 @@ static void take_answer(struct local *l, const char *line, size_t len)
 	struct store_reply reply = {};
 	struct store_kv *kvs;
 	struct store_watch *w;
-	int done = 0;
+	int done = 0, refused = 0;
 
-	json_unpack(o, "{s:I, s:i, s?b, s:I, s:I, s?I}", "id", &id, "error",
-		    &reply.error, "succeeded", &done, "cluster", &cluster,
-		    "revision", &revision, "lease", &lease);
+	json_unpack(o, "{s:I, s:i, s?b, s?b, s:I, s:I, s?I}", "id", &id, "error",
+		    &reply.error, "succeeded", &done, "refused", &refused, "cluster",
+		    &cluster, "revision", &revision, "lease", &lease);
 	reply.text = reply.error ? strerror(-reply.error) : NULL;
+	reply.refused = refused;
 	reply.succeeded = done;
 	reply.cluster = cluster;
 	reply.revision = revision;

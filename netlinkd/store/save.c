@@ -53,16 +53,19 @@ static int write_json(int fd, const json_t *o)
  * store_save() - replace a file by a JSON text
  * @file: name of the file
  * @o: JSON
+ * @replaced: result: the file has the new contents, also after an error; may be NULL
  *
  * Return: 0 once the new contents are on the disk, or a negative errno. The old
  * file is unchanged after an error, unless only the final sync of its folder
  * failed.
  */
-int store_save(const char *file, const json_t *o)
+int store_save(const char *file, const json_t *o, bool *replaced)
 {
 	char new[PATH_MAX];
 	int fd, ret;
 
+	if (replaced)
+		*replaced = false;
 	if ((size_t)snprintf(new, sizeof(new), "%s.new", file) >= sizeof(new))
 		return -ENAMETOOLONG;
 	fd = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -71,5 +74,9 @@ int store_save(const char *file, const json_t *o)
 	ret = write_json(fd, o);
 	if (!ret && rename(new, file))
 		ret = -errno;
-	return ret ? ret : sync_folder(file);
+	if (ret)
+		return ret;
+	if (replaced)
+		*replaced = true;
+	return sync_folder(file);
 }

@@ -3,7 +3,8 @@
 #define _SRPOL_SAVE_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
-int store_save(const char *file, const json_t *o);
+int store_save(const char *file, const json_t *o, bool *replaced);
 
 #endif /* _SRPOL_SAVE_H */
