@@ -331,6 +331,7 @@ void leader_fenced(void);
 void inputs_start(void);
 void inputs_stop(void);
 bool inputs_ready(void);
+bool inputs_jobs_are_read(void);
 bool inputs_jobs_changed(void);
 struct srpol_links *inputs_links(void);
 const struct input_link *inputs_said(const struct input *report,

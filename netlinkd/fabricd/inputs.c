@@ -293,6 +293,14 @@ bool inputs_ready(void)
 }
 
 /**
+ * inputs_jobs_are_read() - whether all jobs were read at least once
+ */
+bool inputs_jobs_are_read(void)
+{
+	return jobs.is_read;
+}
+
+/**
  * inputs_links() - capacities of links according to reports
  *
  * If hosts disagree, the least capacity counts, because a host that sees less

@@ -186,7 +186,7 @@ json_t *jobs_request(const json_t *request, struct srpol_error *err)
 	json_t *list = NULL;
 	uint32_t i;
 
-	if (!access_check(err) && !tenant_request_check(err) &&
+	if (!access_check(err) && !tenant_request_can_show(err) &&
 	    !words_text(request, "name", "", wanted, sizeof(wanted), err) &&
 	    load.bytes && load.reserved &&
 	    !workload_read(WORKLOAD_ALL, NULL, &w)) {

@@ -185,15 +185,26 @@ static int check_ready(struct srpol_error *err)
 }
 
 /**
- * tenant_request_check() - whether jobs, tenants and reservations were read
+ * tenant_request_can_show() - whether jobs, tenants and reservations were read
  * @err: message if not
  *
  * What changed since then may not have been heard yet, which is no reason to show nothing.
  */
+int tenant_request_can_show(struct srpol_error *err)
+{
+	if (inputs_jobs_are_read() && tenants_ready() && reservations_are_read())
+		return 0;
+	return srpol_error_set(err, -EAGAIN, "the store does not answer");
+}
+
+/**
+ * tenant_request_check() - whether these and reports were read
+ * @err: message if not
+ */
 int tenant_request_check(struct srpol_error *err)
 {
-	if (inputs_ready() && tenants_ready() && reservations_are_read())
-		return 0;
+	if (inputs_ready())
+		return tenant_request_can_show(err);
 	return srpol_error_set(err, -EAGAIN, "the store does not answer");
 }
 
@@ -379,7 +390,7 @@ json_t *tenants_request(const json_t *request, struct srpol_error *err)
 	const struct tenant *t;
 	json_t *list;
 
-	if (access_check(err) || tenant_request_check(err))
+	if (access_check(err) || tenant_request_can_show(err))
 		return NULL;
 	list = json_array();
 	vec_for_each(t, tenants_all())

@@ -124,6 +124,7 @@ void tenant_free(struct tenant *tenant);
 json_t *tenant_add_request(const json_t *request, struct srpol_error *err);
 json_t *tenant_del_request(const json_t *request, struct srpol_error *err);
 int tenant_request_check(struct srpol_error *err);
+int tenant_request_can_show(struct srpol_error *err);
 json_t *tenants_request(const json_t *request, struct srpol_error *err);
 void tenant_request_stop(void);
 

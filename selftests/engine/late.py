@@ -505,6 +505,25 @@ def test_untold(etcd):
     member.shutdown()
 
 
+def test_no_reports(etcd):
+    """Reports alone cannot be read: jobs and tenants are shown, as they were read."""
+    member, never = Member(etcd.endpoints[0][len("http://"):]), threading.Event()
+    member.hold = lambda words: never if words == "range link/0/" else None
+    engine = e.start_engine("blind", {"kind": "etcd", "endpoints": [member.url()]},
+                            **{"lease-s": 30})
+    etcd.put("cfg/tenant/red", json.dumps({"color": 5}))
+    etcd.put("job/red/x", JOB)
+    for what, name in ("tenants", "red"), ("jobs", "x"):
+        said = wait_for("it", lambda request=what: [
+            a for a in [answered("blind", request)[0]]
+            if a and (len(member.held) > 2 or "error" not in a)])[0]
+        check(f"no reports: {what} are shown", "error" not in said and
+              [x["name"] for x in said] == [name], said)
+    never.set()
+    check("no reports: the engine ends as it should", engine.end() == 0)
+    member.shutdown()
+
+
 def test_stale(etcd):
     """
     The leader waits for more events before it plans, and meanwhile another engine gives
@@ -649,6 +668,8 @@ def test_late():
     test_deleted(etcd)
     etcd.ctl("del", "--prefix", "/srpol/")
     test_untold(etcd)
+    etcd.ctl("del", "--prefix", "/srpol/")
+    test_no_reports(etcd)
     etcd.ctl("del", "--prefix", "/srpol/")
     test_silent(etcd)
     etcd.ctl("del", "--prefix", "/srpol/")
