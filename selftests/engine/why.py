@@ -38,7 +38,7 @@ def test_rails():
     server = e.start_engine("rails", STORE, topology=topology())
     wait_for("an epoch", lambda: ask("rails", "show")["epoch"])
     store_put("job/t/a", json.dumps({"demands": [
-        {"src": "h0", "dst": "h1", "rail": 1, "bytes": 1 << 30}]}))
+        {"src": "h0", "dst": "h1", "rail": 1, "bytes": 10 ** 9}]}))
     wait_for("a plan", lambda: ask("rails", "plan")["pairs"])
 
     def asked(*words):
@@ -49,7 +49,7 @@ def test_rails():
 
     for words, rails, plane in (
             ((), (0, 0), ("l0.0", "l1.0", False, 0, SPINES)),
-            (("rail", "1"), (1, 1), ("l0.1", "l1.1", True, 1 << 30, SPINES)),
+            (("rail", "1"), (1, 1), ("l0.1", "l1.1", True, 10 ** 9, SPINES)),
             (("rail", "0", "to-rail", "2"), (0, 2), ("l0.0", "l1.2", False, 0, SPINES))):
         said = asked(*words)
         check(f"why {' '.join(words) or 'without rails'}: paths of rails {rails}",
