@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The configuration file: one JSON object. Errors are reported with the key. */
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -349,14 +350,17 @@ static int read_all(const json_t *o, void *config, struct srpol_error *err)
 		"reflect", "glb", "socket", "demands", "segment-lists", NULL
 	};
 	json_int_t color, first, prio, job_prio, job_color;
-	char name[64], fallback[108];
+	char name[NAME_MAX + 1], fallback[sizeof(c->socket)];
 	int ret;
 
 	ret = srpol_netns_name(name, sizeof(name));
 	if (ret)
 		return srpol_error_set(err, ret, "name of the network namespace: %s",
 				       strerror(-ret));
-	snprintf(fallback, sizeof(fallback), "/run/srpold/%s.sock", name);
+	if ((size_t)snprintf(fallback, sizeof(fallback), "/run/srpold/%s.sock", name) >=
+	    sizeof(fallback) && !json_object_get(o, "socket"))
+		return srpol_error_set(err, -ENAMETOOLONG,
+				       "\"socket\" is needed: the name of this network namespace is too long for one by that name");
 	ret = words_check(o, keys, "", err) ?:
 	      words_text(o, "topology", "/etc/srpol/topology.json", c->topology,
 		       sizeof(c->topology), err) ?:

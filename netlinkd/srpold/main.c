@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -252,7 +253,7 @@ static void renew(void)
  */
 static int be_the_only_one(struct srpol_error *err)
 {
-	char name[64], path[128];
+	char name[NAME_MAX + 1], path[sizeof("/run/srpold/.lock") + NAME_MAX];
 	int ret, fd;
 
 	ret = srpol_netns_name(name, sizeof(name));
