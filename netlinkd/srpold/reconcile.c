@@ -246,13 +246,39 @@ static const struct path_info *to_replace(struct plan *plan, size_t *next)
 	return NULL;
 }
 
+static int renew_paths(struct plan *plan)
+{
+	const struct path_info *have;
+	struct engine_path *path;
+	struct uplink *up;
+	int ret = 0;
+
+	vec_for_each(path, &plan->engine->paths) {
+		up = path->segs.n ? uplink_of(path->nic) : NULL;
+		have = ret || path->id || !up ? NULL : to_renew(plan, path, up);
+		if (!have)
+			continue;
+		plan->made++;
+		path->id = have->id;
+		path->installed = same_list(plan->engine, have, &path->segs);
+		if (path->installed)
+			inherit(have, path);
+		else
+			/* what was said is about the former list */
+			path->told_ns = 1;
+		ret = put_path(plan, path, up, NLM_F_REPLACE);
+	}
+	return ret;
+}
+
+/* The others, once it is known which objects go on. */
 static int make_paths(struct plan *plan)
 {
 	uint32_t next = plan->engine->config.first_path;
 	const struct path_info *have;
-	size_t old = 0;
 	struct engine_path *path;
 	struct uplink *up;
+	size_t old = 0;
 	int ret = 0;
 
 	vec_for_each(path, &plan->engine->paths) {
@@ -260,21 +286,9 @@ static int make_paths(struct plan *plan)
 		if (ret || path->id || !up)
 			continue;
 		plan->made++;
-		have = to_renew(plan, path, up);
-		if (have) {
-			path->id = have->id;
-			path->installed = same_list(plan->engine, have,
-						    &path->segs);
-			if (path->installed)
-				inherit(have, path);
-			else
-				/* what was said is about the former list */
-				path->told_ns = 1;
-			ret = put_path(plan, path, up, NLM_F_REPLACE);
-			continue;
-		}
-		/* what was said went with a former object */
+		/* what was said went with a former object, as did its counters */
 		path->told_ns = path->told_ns != 0;
+		path->closed_known = false;
 		path->id = free_id(plan, &next);
 		if (path->id < plan->config.limits.paths) {
 			ret = put_path(plan, path, up, NLM_F_CREATE | NLM_F_EXCL);
@@ -287,7 +301,8 @@ static int make_paths(struct plan *plan)
 		path->id = have->id;
 		/* what was said of the former path */
 		path->told_ns = 1;
-		ret = put_path(plan, path, up, NLM_F_REPLACE);
+		/* nothing else of it is to stay */
+		ret = put_path(plan, path, up, NLM_F_CREATE | NLM_F_REPLACE);
 	}
 	return ret;
 }
@@ -341,7 +356,7 @@ static int fill(struct plan *plan)
 	if (!plan->kept || !plan->sids.wanted)
 		return -ENOMEM;
 	match_paths(plan);
-	return make_paths(plan) ?:
+	return renew_paths(plan) ?: make_paths(plan) ?:
 	       policies_make(plan->engine, &plan->policies, &plan->batch,
 			     &plan->made) ?:
 	       endpoints_make(plan->engine, &plan->endpoints, &plan->batch,

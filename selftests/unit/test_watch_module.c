@@ -518,14 +518,14 @@ static void have_paths(char name, uint32_t origin)
 	}
 }
 
-static void assert_replaced(uint32_t ifindex)
+static void assert_replaced(uint32_t ifindex, uint16_t flags)
 {
 	unsigned int i;
 
 	assert_int_equal(n_sent, PATHS);
 	for (i = 0; i < PATHS; i++) {
 		assert_int_equal(sent[i].cmd, SRPOL_CMD_PATH_NEW);
-		assert_int_equal(sent[i].flags, NLM_F_REPLACE);
+		assert_int_equal(sent[i].flags, flags);
 		assert_int_equal(sent[i].path, FIRST + i);
 		assert_int_equal(sent[i].ifindex, ifindex);
 	}
@@ -539,19 +539,33 @@ static void test_device_again(void **state)
 	uplink.ifindex = 6;
 	have_paths('a', SRPOL_ORIGIN_ENGINE);
 	assert_int_equal(reconcile(&engine, &err), 0);
-	assert_replaced(6);
+	assert_replaced(6, NLM_F_REPLACE);
 	vec_free(&engine.paths);
 }
 
-/* Ids of paths that are not wanted any more, where there are no others. */
+/*
+ * Ids of paths that are not wanted any more, where there are no others: nothing of these
+ * paths stays, and one that is wanted is not taken for that.
+ */
 static void test_ids_again(void **state)
 {
+	struct engine_path *path;
 	struct srpol_error err = {};
 
 	uplink.ifindex = 5;
 	have_paths('b', SRPOL_ORIGIN_ENGINE);
 	assert_int_equal(reconcile(&engine, &err), 0);
-	assert_replaced(5);
+	assert_replaced(5, NLM_F_CREATE | NLM_F_REPLACE);
+	/* the last one takes the way of the first object, by another list */
+	path = (struct engine_path *)engine.paths.data + PATHS - 1;
+	strcpy(path->name, "a0");
+	path->segs.sid[0].s6_addr[0] = 0xfc;
+	n_sent = 0;
+	assert_int_equal(reconcile(&engine, &err), 0);
+	assert_int_equal(n_sent, PATHS);
+	assert_int_equal(sent[0].path, FIRST);
+	assert_int_equal(sent[0].flags, NLM_F_REPLACE);
+	assert_int_equal(path->id, FIRST);
 	vec_free(&engine.paths);
 }
 
