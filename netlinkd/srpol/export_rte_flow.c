@@ -453,9 +453,11 @@ static bool intersect(struct flow *f, const struct endpoint_info *ep, bool v4)
 	len = f->dst_len;
 	if (r->dst_len <= len)
 		return srpol_addr_in_prefix(&f->dst, &r->dst, r->dst_len);
+	if (!srpol_addr_in_prefix(&r->dst, &f->dst, len))
+		return false;
 	f->dst = r->dst;
 	f->dst_len = r->dst_len;
-	return srpol_addr_in_prefix(&r->dst, &ep->prefix, ep->len);
+	return true;
 }
 
 /* Return: whether the prefix leads any destination of the rule of this IP version. */

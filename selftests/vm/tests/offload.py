@@ -226,12 +226,14 @@ def versions():
                 "rule add prio 1 dst 10.1.0.0/16 color 1\n"
                 "rule add prio 2 src 10.2.0.0/16 color 1\n"
                 "rule add prio 3 src fd00:a::/64 color 1\n"
-                "rule add prio 4 color 1\n")
+                "rule add prio 4 color 1\n"
+                "rule add prio 5 dst fd00:b::7/128 color 1\n")
     text = srpol("export", "rte-flow").splitlines()
     flows = [x for x in text if x.startswith("flow create")]
     eq([re.search(r" pattern eth / (.*) / end actions", x)[1] for x in flows],
        ["ipv4 dst spec 10.1.0.0 dst prefix 16", "ipv4 src spec 10.2.0.0 src prefix 16",
-        "ipv6 src spec fd00:a:: src prefix 64", "ipv6", "ipv4"], "patterns")
+        "ipv6 src spec fd00:a:: src prefix 64", "ipv6", "ipv4",
+        "ipv6 dst spec fd00:b::7 dst prefix 128"], "patterns")
     out = testpmd("\n".join([x for x in text if x.startswith("set")] + flows))
     eq("Bad arguments" in out, False, out)
     eq(out.count("Function not implemented: Function not implemented"), len(flows), out)
