@@ -306,7 +306,8 @@ static void look(void *data)
 		join_connector(bus);
 		destroy_connection(bus);
 		/* without a thread: at the next look */
-		connect_anew(bus);
+		if (connect_anew(bus))
+			complain(bus, "no thread to connect", NATS_OK);
 	}
 	look_again(bus);
 }
