@@ -46,7 +46,7 @@ static void set(void *data, const struct store_kv *kv)
 	json_t *o;
 
 	/* no host has such a name, and answers name hosts */
-	if (strlen(host) >= sizeof(want.host) || !job_is_text(host))
+	if (!*host || strlen(host) >= sizeof(want.host) || !job_is_text(host))
 		return;
 	strcpy(want.host, host);
 	if (kv->value) {

@@ -346,7 +346,7 @@ json_t *advise_request(const json_t *request, struct srpol_error *err)
 	list = json_array();
 	if (tenant_request_check(NULL) || !acks_ready()) {
 		say(list, "store-silent",
-		    "look at the store, and at \"store\" in the configuration of this engine: it has not answered since this engine began, which knows nothing of hosts, jobs and tenants",
+		    "look at the store, and at \"store\" in the configuration of this engine: it has not answered all that this engine asks for, so nothing is advised",
 		    json_pack("{s:s}", "store", fabricd.store.ops->name));
 		return list;
 	}

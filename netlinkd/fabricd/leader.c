@@ -418,10 +418,14 @@ static void set(void *data, const struct store_kv *kv)
 
 static void end(void *data)
 {
-	if (!taken)
+	if (!taken) {
+		/* a deletion may have been missed */
+		if (!fabricd.term)
+			fabricd.leader[0] = '\0';
 		campaign();
-	else
+	} else {
 		other_topology_look();
+	}
 }
 
 /**

@@ -9,8 +9,14 @@
 #include "mirror.h"
 
 #define POLL_NS		(60 * NS_PER_SEC)
+#define WRITE_NS	(3 * NS_PER_SEC)	/* that who leads has for writing its own */
+
+static void end(void *data);
 
 static struct mirror mirror;
+static struct alarm later = ALARM_INIT(end, NULL);
+static char leader[sizeof(fabricd.leader)];
+static uint64_t since_ns;	/* when this one was first heard of */
 static char key[STORE_KEY_LEN];
 static char theirs[SRPOL_DIGEST_LEN];	/* of who led last, empty: nobody did */
 static char told[SRPOL_DIGEST_LEN];
@@ -48,17 +54,27 @@ static void end(void *data)
 const char *other_topology(void)
 {
 	/* an earlier process of this name may not be over yet */
-	return !fabricd.term && fabricd.leader[0] &&
-	       strcmp(fabricd.leader, fabricd.config.name) && theirs[0] &&
-	       strcmp(theirs, fabricd.topology) ? theirs : NULL;
+	if (fabricd.term || !fabricd.leader[0] ||
+	    !strcmp(fabricd.leader, fabricd.config.name))
+		return NULL;
+	/* what is there may be of who led before */
+	if (strcmp(fabricd.leader, leader) || now_ns() - since_ns < WRITE_NS)
+		return NULL;
+	return theirs[0] && strcmp(theirs, fabricd.topology) ? theirs : NULL;
 }
 
 /**
- * other_topology_look() - another engine leads
+ * other_topology_look() - perhaps another engine leads
  */
 void other_topology_look(void)
 {
-	end(NULL);
+	if (!strcmp(fabricd.leader, leader))
+		return;
+	strcpy(leader, fabricd.leader);
+	since_ns = now_ns();
+	alarm_stop(&later);
+	alarm_set(&later, WRITE_NS);
+	mirror_look(&mirror);
 }
 
 /**
@@ -79,5 +95,6 @@ void other_topology_start(void)
  */
 void other_topology_stop(void)
 {
+	alarm_stop(&later);
 	mirror_stop(&mirror);
 }

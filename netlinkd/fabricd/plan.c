@@ -147,7 +147,8 @@ const struct srpol_plan *plan_in_force(struct srpol_error *err)
 		srpol_error_set(err, -ENOENT, "this engine has no plan yet");
 	else if (err)
 		srpol_error_set(err, -ENOENT, "this engine has no plan: %s leads",
-				fabricd.leader[0] ? fabricd.leader : "nobody");
+				fabricd.leader[0] ? fabricd.leader :
+				"nobody that it knows of");
 	return NULL;
 }
 

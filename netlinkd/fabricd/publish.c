@@ -72,7 +72,7 @@ static bool is_good(struct publication *p, const struct store_reply *reply)
 		return false;
 	}
 	if (reply->error) {
-		fabricd.stats.unsure++;
+		fabricd.stats.unsure += !reply->refused;
 		log_notice("epoch %llu: %s; what is there is read again",
 			   (unsigned long long)p->epoch.index.epoch, reply->text);
 		finish(p, reply->error);

@@ -270,7 +270,7 @@ static void tell_written(void)
 
 static void wrote(void *data, const struct store_reply *reply)
 {
-	fabricd.stats.unsure += reply->error != 0;
+	fabricd.stats.unsure += reply->error && !reply->refused;
 	if (reply->error)
 		log_info("steps of reservations: %s; they are tried again", reply->text);
 	/* of an earlier term, whose end it says nothing new about */

@@ -23,6 +23,7 @@
  * @epoch: highest epoch found
  * @head: head in force
  * @keys: char *: keys of chunks and indices
+ * @replaces: another topology was there
  */
 struct state {
 	struct state *next;
@@ -31,6 +32,7 @@ struct state {
 	uint64_t epoch;
 	struct srpol_head head;
 	struct vec keys;
+	bool replaces;
 };
 
 static struct state *under_way;
@@ -300,6 +302,8 @@ static void wrote_topology(void *data, const struct store_reply *reply)
 	if (!is_good(s, reply) || is_fenced(s, reply))
 		return;
 	fabricd.topo_rev = reply->revision;
+	if (s->replaces)
+		log_notice("the topology is another one than that of who led before");
 	read_plan(s);
 }
 
@@ -336,8 +340,7 @@ static void got_topology(void *data, const struct store_reply *reply)
 		fabricd.topo_rev = reply->kvs[0].mod;
 		read_plan(s);
 	} else {
-		if (reply->n)
-			log_notice("the topology is another one than that of who led before");
+		s->replaces = reply->n;
 		fabricd.store.ops->txn(&fabricd.store, &txn, wrote_topology, s);
 	}
 	free(text);

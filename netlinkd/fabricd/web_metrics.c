@@ -91,7 +91,7 @@ static void engine_metrics(void)
 	      fabricd.term != 0);
 	gauge("term", NULL, "Term in which it leads, 0 if it does not.",
 	      fabricd.term);
-	gauge("epoch", NULL, "Epoch in force, 0 if this engine does not lead.",
+	gauge("epoch", NULL, "Epoch in force, 0 if this engine does not lead or has not read it.",
 	      plan_epoch());
 	gauge("topology_differs", NULL, "The engine that leads has another topology.",
 	      other_topology() != NULL);

@@ -144,8 +144,10 @@ void print_fabric_show(const json_t *reply)
 		out_text(" bus %s", text_of(reply, "bus"));
 	if (leads)
 		out_text(" leads term %lld", number_of(reply, "term"));
-	else
+	else if (text_of(reply, "leader")[0])
 		out_text(" standby leader %s", text_of(reply, "leader"));
+	else
+		out_text(" standby");
 	out_text("\n\tepoch %lld algorithm %s pairs %lld",
 		 number_of(reply, "epoch"), text_of(reply, "algorithm"),
 		 number_of(reply, "pairs"));

@@ -179,9 +179,9 @@ def test_topology():
     wait_for("it knows", lambda: differs(old)[0])
     check("an engine with another topology than the leader's advises on that, and has a "
           "metric", differs(old) == ([what], " 1"), differs(old))
-    check("and its log says so", said(
+    check("and its log says so", wait_for("it", lambda: said(
         old, f"new leads with another topology, {topology['new']}; this engine has "
-        f"{topology['old']}") == 1)
+        f"{topology['old']}")) == 1)
     check("for the leader it is not another one", differs(new) == ([], " 0"), differs(new))
 
     ended = new.process.end()
