@@ -293,7 +293,7 @@ static bool ip_is_down(const struct path_info *path)
 
 /*
  * Packets are looked up again once they are encapsulated: says that a route would lead
- * these to itself.
+ * these to itself, which that to a locator, if it is longer, does not let happen.
  */
 static bool ip_is_circular(const struct endpoint_info *ep,
 			   const struct policy_info *policy, const struct vec *paths)
@@ -303,8 +303,9 @@ static bool ip_is_circular(const struct endpoint_info *ep,
 	vec_for_each(path, paths) {
 		if (!srpol_addr_in_prefix(&path->sids[0], &ep->prefix, ep->len))
 			continue;
-		printf("# no route to %s for color %u, the first SID of segment list %u is there\n",
-		       prefix(&ep->prefix, ep->len), policy->color, path->id);
+		printf("# no route to %s for color %u, the first SID of segment list %u is there%s\n",
+		       prefix(&ep->prefix, ep->len), policy->color, path->id,
+		       ep->len == 128 ? "" : "; if that has a longer route:");
 		return true;
 	}
 	return false;
@@ -318,9 +319,10 @@ static void ip_route(const struct endpoint_info *ep,
 	const struct path_info *path;
 	bool v4 = IN6_IS_ADDR_V4MAPPED(&ep->prefix);
 	uint32_t i, n = 0;
+	bool is_circular = ip_is_circular(ep, policy, paths);
 	bool *is_used;
 
-	if (ip_is_circular(ep, policy, paths))
+	if (is_circular && ep->len == 128)
 		return;
 	for (i = 0; i < policy->n_candidates; i++)
 		if (policy->candidates[i].active)
@@ -334,8 +336,8 @@ static void ip_route(const struct endpoint_info *ep,
 		n += is_used[i];
 	}
 	if (n)
-		printf("ip %s route replace %s", v4 ? "-4" : "-6",
-		       prefix(&ep->prefix, ep->len));
+		printf("%sip %s route replace %s", is_circular ? "# " : "",
+		       v4 ? "-4" : "-6", prefix(&ep->prefix, ep->len));
 	else
 		printf("# no route to %s: no segment list is up", prefix(&ep->prefix, ep->len));
 	for (i = 0; cand && i < cand->n_lists; i++)
